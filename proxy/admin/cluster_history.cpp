@@ -137,8 +137,8 @@ void ClusterHistory::Node::note(const ReportedNumbers& numbers, Time at) {
     if (last) {
         if (points.size() == kIntervals) points.erase(points.begin());
         points.reserve(kIntervals);
-        auto& point = points.emplace_back(
-            empty_point(at, static_cast<float>(seconds_between(last_at, at))));
+        auto& point =
+            points.emplace_back(empty_point(at, static_cast<float>(seconds_between(last_at, at))));
         if (numbers.uptime_seconds >= last->uptime_seconds) count(*last, numbers, point);
     }
     last = numbers;

@@ -101,11 +101,18 @@ class Browser:
         element.clear()
         element.send_keys(text)
 
-    def give_token(self, token):
-        if not self.script("return document.getElementById('token-dialog').open"):
+    def give_token(self, token, refused=False):
+        is_open = "return document.getElementById('token-dialog').open"
+        self.until(lambda: self.script("return !document.getElementById('token-button').hidden"), "the node tells that it has a token")
+        if not self.script(is_open):
             self.click("#token-button")
         self.type("#token-input", token)
         self.click("#token-form .main")
+        if refused:
+            self.shows("#token-why", "The node refuses this token.")
+            self.click("#token-form [data-act=close-dialog]")
+        else:
+            self.until(lambda: not self.script(is_open), "the dialog closes")
 
     def confirm(self):
         self.until(lambda: self.script("return document.getElementById('confirm-dialog').open"))

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """The dashboard in a browser, with the made-up answers of stand_in.py. Exit code 77: skipped."""
+import json
 import os
 import tempfile
 import time
@@ -43,8 +44,8 @@ class Page(unittest.TestCase):
         b = self.browser
         b.open(stand_in.url)
         b.shows("#problems", "No problem is known")
-        b.shows("#cluster-totals", "3 of 3", "6 of 6")
-        self.assertEqual(b.row("#nodes", "b")["state"], "ready")
+        b.shows("#cluster-now", "3 of 3", "6 of 6")
+        self.assertEqual(b.row("#nodes", "b")["state"], "ready up 24 h")
         self.assertEqual(b.row("#nodes", "a")["requests"], "145,940")
         self.assertEqual(b.row("#nodes", "a")["report"], "now")
         self.assertEqual(b.text(".matrix tbody tr:nth-child(2) td:nth-child(2)"), "14,000")
@@ -56,9 +57,10 @@ class Page(unittest.TestCase):
         stand_in = self.serve(3, {2})
         b = self.browser
         b.open(stand_in.url)
-        b.shows("#problems", "Fault", "Node c: down", "Nothing listens", "What to do: ")
-        b.shows("#cluster-totals", "2 of 3", "2 of 6")
+        b.shows("#problems", "Fault", "Node c: down for 15 m. Nothing listens", "What to do: ")
+        b.shows("#cluster-now", "2 of 3", "2 of 6")
         self.assertEqual(b.row("#nodes", "c")["report"], "15 m ago")
+        self.assertEqual(b.row("#nodes", "c")["state"], "down for 15 m")
         self.assertIn("Start the peer", b.row("#links", "c")["what to do"])
 
     def test_finds_the_cause_of_common_faults(self):
@@ -164,11 +166,12 @@ class Page(unittest.TestCase):
         self.assertNotIn("ago", b.text("#problems"))
         self.assertEqual(b.script("return document.querySelectorAll('#problems li').length"), 1)
         b.shows("#tally", "1 fault")
-        b.shows("#cluster-totals", "1 of 3", "of the 1 node that reports")
-        for column in ("requests", "false hits", "lag", "saved", "failed requests, 5 m"):
+        b.shows("#cluster-now", "1 of 3")
+        b.shows("#cluster-totals", "of the 1 node that reports")
+        for column in ("requests", "false hits", "lag", "saved", "failed requests, 5\u00a0m"):
             self.assertEqual(b.row("#nodes", "c")[column], "\u2013", column)
         peers[1].update(state="in_step", last_error="", cause="")
-        b.shows("#problems", "the link with b is \u201crefused\u201d. The cluster keys differ.")
+        b.shows("#problems", "the link with b is \u201crefused\u201d for 23 h. The cluster keys differ.")
 
     def test_advice_fits_the_condition_of_a_peer(self):
         stand_in = self.serve(3)
@@ -245,7 +248,7 @@ class Page(unittest.TestCase):
         stand_in = self.serve(200, {7, 131})
         b = self.browser
         b.open(stand_in.url)
-        b.shows("#problems", "Nodes node-008, node-132: down")
+        b.shows("#problems", "Nodes node-008, node-132: down for up to 15 m")
         self.assertEqual(b.script("return document.querySelectorAll('#nodes tbody tr').length"), 50)
         self.assertEqual(b.text("#nodes tbody th"), "node-008", "nodes with trouble come first")
         b.click("#nodes button[data-act='all-nodes']")
@@ -340,11 +343,24 @@ class Page(unittest.TestCase):
         b.driver.refresh()
         b.shows("#errors", "needs the token")
 
+    def test_a_wrong_token_is_refused_at_once_and_not_kept(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "log")
+        b.give_token("another token", refused=True)
+        self.assertEqual(b.text("#token-button"), "Enter the token")
+        b.shows("#errors", "needs the token")
+        b.give_token(TOKEN)
+        b.shows("#errors", "connection refused")
+        b.shows("#token-button", "Token set")
+
     def test_says_that_a_token_is_refused_and_asks_no_more_with_it(self):
         stand_in = self.serve(3)
         b = self.browser
         b.open(stand_in.url, "log")
-        b.give_token("another token")
+        b.give_token(TOKEN)
+        b.shows("#errors", "connection refused")
+        stand_in.token = "a later token"
         b.shows("#alarm", "The node refuses this token")
         b.shows("#errors", "The node refuses this token")
         b.shows("#token-button", "Token refused")
@@ -352,9 +368,107 @@ class Page(unittest.TestCase):
         rounds = len(stand_in.requests)
         b.until(lambda: len(stand_in.requests) > rounds + 4)
         self.assertEqual(sum(path == "/api/v1/errors" for _, path, _ in stand_in.requests), tries)
-        b.give_token(TOKEN)
+        b.give_token("a later token")
         b.shows("#errors", "connection refused")
         b.until(lambda: b.text("#alarm") == "")
+
+    def test_offers_the_token_only_where_the_node_has_one(self):
+        stand_in = self.serve(3)
+        stand_in.token = ""
+        stand_in.answers["/api/v1/status"]["config"]["admin_token"] = False
+        b = self.browser
+        b.open(stand_in.url, "log")
+        b.shows("#errors", "connection refused")
+        self.assertTrue(b.script("return document.getElementById('token-button').hidden"))
+        stand_in.answers["/api/v1/status"]["config"]["admin_token"] = True
+        b.until(lambda: not b.script("return document.getElementById('token-button').hidden"))
+
+    def test_shows_the_state_of_now_before_the_totals(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url)
+        b.shows("#cluster-now", "Requests per second", "Hit rate now", "Failures now", "p99 ", "2 requests in 5 minutes")
+        b.shows("#cluster-chart", "Requests per second of all nodes", "local hit")
+        self.assertTrue(any("node=*" in path for _, path, _ in stand_in.requests))
+        self.assertLess(b.script("return document.getElementById('cluster-chart').getBoundingClientRect().bottom"),
+                        b.script("return document.getElementById('cluster-totals').getBoundingClientRect().top"))
+        b.script("document.querySelector('[data-chart=cluster-requests]').focus()")
+        before = b.text("#cluster-chart .when")
+        b.driver.switch_to.active_element.send_keys(Keys.ARROW_LEFT)
+        b.until(lambda: b.text("#cluster-chart .when") != before)
+
+    def test_shows_the_traffic_of_any_node(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "traffic")
+        choose = "const s = document.getElementById(arguments[0]); s.value = arguments[1]; s.dispatchEvent(new Event('change'))"
+        b.until(lambda: b.script("return [...document.getElementById('traffic-node').options].map((o) => o.text).join()")
+                == "a (this node),all nodes,b,c")
+        b.script(choose, "span", "6h")
+        b.until(lambda: any("span=6h" in path for _, path, _ in stand_in.requests))
+        b.script(choose, "traffic-node", "b")
+        b.shows("#charts", "all requests p50")
+        self.assertIn("/api/v1/history?span=15m&node=b", [path for _, path, _ in stand_in.requests])
+        self.assertFalse(any("span=6h&node" in path for _, path, _ in stand_in.requests))
+        self.assertTrue(b.script("const o = document.querySelector('#span [value=\"6h\"]');"
+                                 "return o.disabled && o.text.includes('this node alone')"))
+        b.script(choose, "traffic-node", "")
+        b.shows("#charts", "peer hit p50")
+
+    def test_leaves_out_counts_that_may_be_an_error(self):
+        stand_in = self.serve(3)
+        urls = stand_in.answers["/api/v1/top"]["urls"]
+        urls[1].update(requests=160, at_most_too_many=80)
+        urls[2].update(requests=160, at_most_too_many=79)
+        b = self.browser
+        b.open(stand_in.url, "traffic")
+        b.give_token(TOKEN)
+        b.shows("#top", "openssl.deb", "1 more is left out")
+        self.assertNotIn("libc6.deb", b.text("#top"))
+
+    def test_each_line_of_the_log_has_its_date(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        b.open(stand_in.url, "log")
+        b.give_token(TOKEN)
+        b.shows("#errors", "connection refused")
+        self.assertRegex(b.text("#errors tbody th"), r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")
+
+    def test_words_stay_whole_and_tables_fit(self):
+        names = ["cache-eu-west-1a-07", "cache-eu-west-1b-12", "cache-us-east-2c-03"]
+        stand_in = self.serve(3, {2})
+        text = json.dumps(stand_in.answers)
+        for short, long in zip("abc", names):
+            for member in ("node", "peer"):
+                text = text.replace(f'"{member}": "{short}"', f'"{member}": "{long}"')
+        stand_in.answers = json.loads(text)
+        b = self.browser
+        b.open(stand_in.url)
+        b.give_token(TOKEN)
+        for wide in (390, 800, 1024, 1440):
+            b.size(wide, 900)
+            for panel in ("cluster", "traffic", "objects", "capacity", "log", "settings"):
+                b.panel(panel)
+                if panel == "objects":
+                    b.type("#explain-url", "http://h/a" + Keys.ENTER)
+                    b.shows("#explanation", "stored and fresh")
+                b.until(lambda: b.text(f"#panel-{panel}"))
+                self.assertEqual(b.script("""
+                    return [...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)
+                        .map((e) => `${e.getAttribute('aria-label')} ${e.scrollWidth} > ${e.clientWidth}`)"""), [], f"{wide} {panel}")
+                self.assertEqual(b.script("""
+                    const broken = [], range = document.createRange();
+                    for (const e of document.querySelectorAll('.word, main th, .badge, .tile .value, nav a')) {
+                        const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT);
+                        for (let text = texts.nextNode(); text; text = texts.nextNode())
+                            for (const word of text.data.matchAll(/[^\\s]+/g)) {
+                                if (text.parentElement.closest('.link')) continue;
+                                range.setStart(text, word.index);
+                                range.setEnd(text, word.index + word[0].length);
+                                if (new Set([...range.getClientRects()].map((r) => Math.round(r.top))).size > 1) broken.push(word[0]);
+                            }
+                    }
+                    return broken"""), [], f"{wide} {panel}")
 
     def test_works_where_each_path_needs_the_token(self):
         stand_in = self.serve(3)
@@ -363,7 +477,7 @@ class Page(unittest.TestCase):
         b.driver.get(stand_in.url)
         b.shows("#nodes", "needs the token")
         b.give_token(TOKEN)
-        b.shows("#cluster-totals", "3 of 3")
+        b.shows("#cluster-now", "3 of 3")
 
     def test_says_since_when_the_node_is_silent_and_greys_the_old_numbers(self):
         stand_in = self.serve(3)
@@ -519,7 +633,7 @@ class Page(unittest.TestCase):
         b.open(stand_in.url)
         b.script("document.querySelector('#nodes button.sort[data-value=objects]').focus()")
         stand_in.answers["/api/v1/nodes"] = nodes(3, {1})
-        b.shows("#cluster-totals", "2 of 3")
+        b.shows("#cluster-now", "2 of 3")
         self.assertEqual(b.script("return document.activeElement.dataset.value"), "objects")
 
     def test_every_control_has_a_name(self):

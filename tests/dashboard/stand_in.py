@@ -54,6 +54,7 @@ def nodes(count=3, dead=(), own=0):
         local = 90000 + 1000 * (number % 13)
         out.append({"node": name_of(number, count), "self": number == own, "state": "down" if number in dead else "ready",
                     "age_seconds": 0.0 if number == own else 912.0 if number in dead else 2.5, "version": "0.1.0",
+                    **({"state_seconds": 912.0} if number in dead else {}),
                     "uptime_seconds": 86400.0 + number, "requests": outcomes(local, 24000, 31000, 900, 40),
                     "saved": {"from_memory_bytes": local * 21000, "from_peers_bytes": 24000 * 30000,
                               "from_origins_bytes": 31000 * 26000, "to_clients_bytes": local * 21000 + 24000 * 30000 + 31000 * 26000},
@@ -66,8 +67,8 @@ def nodes(count=3, dead=(), own=0):
     return {"node": out[0]["node"], "version": "0.1.0", "now": time.time(), "nodes": out}
 
 
-def history(span):
-    interval, count = SPANS[span]
+def history(span, node=None):
+    interval, count = (10, 90) if node else SPANS[span]
     end = math.floor(time.time() / interval) * interval
     points = []
     for i in range(count):
@@ -79,6 +80,11 @@ def history(span):
                        "p50_ms": {"local_hit": 0.21, "peer_hit": 1.9 + wave, "origin_fetch": 38 + 10 * wave, "uncacheable": 50, "error": None},
                        "p99_ms": {"local_hit": 1.4, "peer_hit": 11 + 3 * wave, "origin_fetch": 310 + 90 * wave, "uncacheable": 400, "error": None},
                        "refused": 0})
+        all_p50, all_p99 = 2.4 + wave, 190 + 60 * wave
+        for quantile, over_all in (("p50_ms", all_p50), ("p99_ms", all_p99)):
+            if node:
+                points[-1][quantile] = dict.fromkeys(points[-1][quantile])
+            points[-1][quantile]["all"] = over_all
     return {"span": span, "interval_seconds": interval, "points": points}
 
 
@@ -103,7 +109,7 @@ def status(count=3, dead=()):
                            "failed": 0, "read_failed": 0}]},
             "refusals": {"timeout": 4, "no_route": 17}, "storage": {"store": 31000, "private": 512, "no_store": 120},
             "upstreams": [], "tls": {"certificates": []}, "process": {"open_fds": 960, "max_fds": 65536, "resident_bytes": 420 << 20},
-            "config": {"generation": 2, "loaded_at": "2026-11-27T09:30:00Z", "reloads": 1, "failures": 0, "last_error": "", "warnings": []},
+            "config": {"generation": 2, "loaded_at": "2026-11-27T09:30:00Z", "reloads": 1, "failures": 0, "last_error": "", "warnings": [], "admin_token": True},
             "cluster": {"peers": peers, "names": [], "unanswered": [], "unplaced": [], "origins": [
                 {"origin": "mirror.example:80", "answer_seconds": 0.041, "answer_deviation_seconds": 0.012,
                  "peer_budget_seconds": 0.06, "peer_limit_seconds": 0.051}]}}
@@ -140,6 +146,9 @@ class StandIn:
                 {"name": "cache.memory", "value": "256MiB", "default": "256MiB", "source": "default"},
                 {"name": "limits.body_windows", "value": "64MiB", "default": "64MiB", "source": "default"},
                 {"name": "limits.connections", "value": 10000, "default": 10000, "source": "default"},
+                {"name": "clients.limits.per_address.connections", "value": 0, "default": 0, "source": "default"},
+                {"name": "forward.clients", "value": ["127.0.0.0/8", "::1", "10.0.0.0/8", "172.16.0.0/12", "fe80::/10"],
+                 "default": ["127.0.0.0/8", "::1", "10.0.0.0/8", "172.16.0.0/12", "fe80::/10"], "source": "default"},
                 {"name": "cluster.heartbeat", "value": "20ms", "default": "1s", "source": "file"},
                 {"name": "admin.token", "value": "(secret)", "default": "", "source": "file"}]},
             "/api/v1/purge": {"node": "a", "objects": 1, "confirmed": ["b"], "pending": [], "away": ["c"] if dead else []},
@@ -196,7 +205,7 @@ class StandIn:
         if body is not None:
             self.orders.append((path, json.loads(body)))
         values = urllib.parse.parse_qs(query)
-        found = (history(values["span"][0]) if path == "/api/v1/history" else
+        found = (history(values["span"][0], values.get("node", [None])[0]) if path == "/api/v1/history" else
                  explanation(values["url"][0]) if path == "/api/v1/explain" else self.answers.get(path))
         if found is None:
             return 404, "text/plain", b"no such path\n"

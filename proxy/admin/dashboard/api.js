@@ -16,11 +16,11 @@ export function setToken(text) {
 /// The node did not answer at all.
 export class Silence extends Error {}
 
-/// Sends one request. Returns {status, text, json, outdated}; json is null for other types, and
+/// Sends one request, with the present token or the one in `used`. Returns {status, text, json, outdated}; json is null for other types, and
 /// `outdated` says that the reader has entered another token meanwhile. Throws Silence.
-export async function send(path, order) {
-    const headers = {}, used = token;
-    if (token) headers.Authorization = `Bearer ${token}`;
+export async function send(path, order, used = token) {
+    const headers = {};
+    if (used) headers.Authorization = `Bearer ${used}`;
     if (order !== undefined) headers['Content-Type'] = 'application/json';
     try {
         const answer = await fetch(path, {

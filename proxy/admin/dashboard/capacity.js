@@ -1,6 +1,6 @@
 // The panels “Disks, memory, limits”, “Log” and “Settings”.
 import {obstacle} from './api.js';
-import {byId, bytes, clock, count, gauge, h, lasting, percent, ratio, table, update} from './dom.js';
+import {byId, bytes, clock, count, dayAndTime, gauge, h, lasting, percent, ratio, table, update} from './dom.js';
 import {hadErrorLately} from './problems.js';
 import {DISK_STATES, REFUSALS, VERDICTS} from './words.js';
 
@@ -61,7 +61,7 @@ function disks(status, before) {
     return h('div', {class: 'card', 'data-key': 'disks'}, h('h3', null, 'Disks'),
         list.length === 0 ? h('p', {class: 'empty'}, 'This node has no disk tier (cache.disk).')
             : [table('Disks', [{name: 'directory'}, {name: 'state'}, {name: 'used', number: true}, {name: 'of', number: true}, {name: 'writes', number: true},
-                               {name: 'waiting', number: true}, {name: 'reads', number: true}, {name: 'from the device', number: true}, {name: 'refused or failed'}],
+                               {name: 'waiting', number: true, room: 'middle'}, {name: 'reads', number: true}, {name: 'from the device', number: true, room: 'middle'}, {name: 'refused or failed'}],
                      list.map((disk) => ({key: disk.path, cells: [
                          disk.path, diskState(disk), bytes(disk.bytes), bytes(disk.cap_bytes), rate(disk), bytes(disk.queued_bytes),
                          count(disk.read_at_once + disk.read_by_threads), count(disk.read_by_threads), refused(disk) || 'none']}))),
@@ -114,7 +114,7 @@ export function showLog(known) {
     update(byId('errors'), list.length === 0
         ? h('p', {class: 'empty'}, word ? 'No line has this text.' : 'The node has logged no warning and no error.')
         : table('Log', [{name: 'time'}, {name: 'level'}, {name: 'text'}],
-                list.map((each, i) => ({cells: [clock(each.t), h('span', {class: `badge log-${each.level}`}, each.level), each.text],
+                list.map((each, i) => ({cells: [dayAndTime(each.t), h('span', {class: `badge log-${each.level}`}, each.level), each.text],
                                         key: `${each.t} ${list.length - i} ${each.text}`})), {class: 'log'}));
 }
 

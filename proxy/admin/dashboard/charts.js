@@ -5,14 +5,14 @@ import {clock, h, table} from './dom.js';
 const HEIGHT = 200, LEFT = 68, RIGHT = 8, TOP = 8, BOTTOM = 22;
 const ROWS = 15;  // of the table
 
-/// On a narrow screen the chart has fewer units, so that its labels keep their size.
-const widthNow = () => Math.min(640, Math.max(280, window.innerWidth - 60));
+/// A unit is about a pixel, so that labels keep their size. Two charts share a row of a wide window.
+const widthNow = (chart) => Math.min(chart.wide || window.innerWidth < 1170 ? 1600 : 640, Math.max(280, window.innerWidth - 60));
 
 const cursors = new Map();  // chart -> index of the point that the reader looks at
 const drawn = new Map();    // chart -> its last description
 
 /// `chart`: {id, title, points: [{t}], interval, series: [{name, style, values, dashed}], stacked, log,
-/// format, most, binary: steps of the axis in powers of 1024}. Values may be null: unknown. Returns a figure.
+/// format, most, binary: steps of the axis in powers of 1024, wide: it has a whole row}. Values may be null: unknown. Returns a figure.
 export function chartOf(chart) {
     drawn.set(chart.id, chart);
     const {points} = chart;
@@ -68,7 +68,7 @@ function stretched(chart) {
 
 function plot(chart, cursor) {
     if (chart.points.length === 1) return plot(stretched(chart), 1);
-    const WIDTH = widthNow();
+    const WIDTH = widthNow(chart);
     const {points} = chart, {ticks, y} = scaleOf(chart);
     const from = points[0].t, to = points[points.length - 1].t;
     const x = (i) => LEFT + (WIDTH - LEFT - RIGHT) * (points[i].t - from) / Math.max(1, to - from);

@@ -1,8 +1,9 @@
-// The panel “Cluster”: problems, all nodes, links of one node.
+// The panel “Cluster”: problems, the traffic of now, all nodes, links of one node.
 import {obstacle} from './api.js';
-import {amount, byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
+import {amount, byId, bytes, count, figure, h, isNumber, lasting, milliseconds, nodeName, percent, ratio, table, tile, update} from './dom.js';
 import {showMatrix} from './matrix.js';
 import {allClear, findProblems, tally} from './problems.js';
+import {requestChart, sum as requestsOf} from './traffic.js';
 import {LINK_REASONS, LINK_STATES, NODE_STATES, OUTCOMES} from './words.js';
 
 // Rows of a long table before the button for the rest; on narrow screens each is a card.
@@ -23,10 +24,11 @@ export function showCluster(known) {
     const status = known.status?.json || null;
     showProblems(findProblems({nodes, status, recent: known.recent}), nodes);
     if (why) {
-        for (const id of ['cluster-totals', 'matrix', 'pairs', 'links']) update(byId(id));
+        for (const id of ['cluster-now', 'cluster-chart', 'cluster-totals', 'matrix', 'pairs', 'links']) update(byId(id));
         update(byId('nodes'), h('p', {class: 'empty'}, why));
         return;
     }
+    showNow(nodes.nodes, known.traffic);
     showTotals(nodes.nodes);
     showNodes(nodes.nodes);
     showMatrix(nodes.nodes);
@@ -52,27 +54,45 @@ function showProblems(problems, nodes) {
     if (byId('tally').textContent !== words) byId('tally').textContent = words;
 }
 
+/// The traffic of the last minute, and of the last 15 minutes as a chart. `answer`: the history of all nodes.
+function showNow(nodes, answer) {
+    const {points = [], interval_seconds: interval} = obstacle(answer) ? {} : answer.json;
+    const last = points[points.length - 1];
+    const minute = points.filter((point) => point.t > last.t - 60);
+    const of = (value) => minute.reduce((all, point) => all + value(point), 0);
+    const seconds = of((point) => point.seconds || interval), all = of((point) => requestsOf(point.requests));
+    const share = (...outcomes) => percent(ratio(of((point) => outcomes.reduce((some, each) => some + (point.requests?.[each] || 0), 0)), all));
+    const ready = nodes.filter((node) => node.state === 'ready').length;
+    // The last report of a node that is gone says nothing about its links of now.
+    const links = nodes.flatMap((node) => (node.links || []).map(
+        (link) => ({state: ['down', 'silent', 'refused'].includes(node.state) ? node.state : link.state})));
+    const errors = nodes.reduce((some, node) => some + (node.errors_5m || 0), 0);
+    update(byId('cluster-now'),
+        tile('Requests per second', figure(seconds > 0 ? all / seconds : NaN), 'all nodes, last minute'),
+        tile('Time to answer, p50', milliseconds(last?.p50_ms?.all), `p99 ${milliseconds(last?.p99_ms?.all)}, of the slowest node`),
+        tile('Hit rate now', share('local_hit', 'peer_hit'), `${share('local_hit')} local, ${share('peer_hit')} peers`),
+        tile('Failures now', share('error'), `${amount(errors, 'request')} in 5 minutes`),
+        tile('Nodes ready', `${count(ready)} of ${count(nodes.length)}`),
+        tile('Links in step', `${count(links.filter((link) => link.state === 'in_step').length)} of ${count(links.length)}`),
+        tile('Objects', count(nodes.reduce((some, node) => some + (node.objects || 0), 0))));
+    update(byId('cluster-chart'), requestChart('cluster-requests', 'Requests per second of all nodes, last 15 minutes', points, interval, {wide: true}));
+}
+
 function showTotals(nodes) {
     const sum = (value) => nodes.reduce((all, node) => all + (value(node) || 0), 0);
     const all = sum((node) => total(node.requests) || 0);
     const share = (...outcomes) =>
         ratio(outcomes.reduce((so_far, each) => so_far + sum((node) => node.requests?.[each]), 0), all);
-    const ready = nodes.filter((node) => node.state === 'ready').length;
     const reporting = nodes.filter((node) => node.requests).length;
     const whose = reporting < nodes.length ? `of the ${amount(reporting, 'node')} that ${reporting === 1 ? 'reports' : 'report'}` : '';
     const saved = sum((node) => (node.saved?.from_memory_bytes || 0) + (node.saved?.from_peers_bytes || 0));
-    // The last report of a node that is gone says nothing about its links of now.
-    const links = nodes.flatMap((node) => (node.links || []).map(
-        (link) => ({state: ['down', 'silent', 'refused'].includes(node.state) ? node.state : link.state})));
     update(byId('cluster-totals'),
-        tile('Nodes ready', `${count(ready)} of ${count(nodes.length)}`),
-        tile('Hit rate of the cluster', percent(share('local_hit', 'peer_hit')),
+        tile('Requests', count(all), whose),
+        tile('Hit rate', percent(share('local_hit', 'peer_hit')),
              `${percent(share('local_hit'))} local, ${percent(share('peer_hit'))} peers`),
-        tile('Origin fetches', percent(share('origin_fetch')), `of ${count(all)} requests ${whose}`),
+        tile('Origin fetches', percent(share('origin_fetch'))),
         tile('Bytes saved', bytes(saved), `${bytes(sum((node) => node.saved?.from_peers_bytes))} by peers`),
-        tile('Objects', count(sum((node) => node.objects)), whose),
-        tile('Links in step', `${count(links.filter((link) => link.state === 'in_step').length)} of ${count(links.length)}`),
-        tile('Failed requests, 5 minutes', count(sum((node) => node.errors_5m)), whose));
+        tile('Failed requests', count(sum((node) => node.requests?.error))));
 }
 
 const COLUMNS = [
@@ -90,9 +110,13 @@ const COLUMNS = [
     ['error', 'expected error', (node) => node.summary?.expected_error],
     ['lag', 'lag', (node) => lagOf(node)],
     ['false', 'false hits', (node) => falseHits(node)],
-    ['errors', 'failed requests, 5 m', (node) => node.errors_5m],
+    ['errors', 'failed requests, 5\u00a0m', (node) => node.errors_5m],
     ['age', 'report', (node) => node.self ? 0 : node.age_seconds],
 ];
+// Columns that only a wide window shows, and those that a middle one shows as well.
+const ROOM = {
+    saved: 'wide', fill: 'wide', error: 'wide', lag: 'wide', false: 'wide', age: 'wide', peers: 'middle', origin: 'middle', disk: 'middle',
+};
 const TITLES = {
     local: 'Share of its requests that its own store answered', peers: 'Share that a peer answered',
     origin: 'Share that the origin answered', saved: 'Bytes that its store and its peers gave in place of origins',
@@ -123,10 +147,11 @@ function showNodes(nodes) {
     const shown = view.all ? found : found.slice(0, most());
     update(byId('nodes'),
         table('Nodes', COLUMNS.map(([id, name]) => ({
-            name, number: id !== 'node' && id !== 'state', title: TITLES[id], act: 'sort', value: id,
+            name, number: id !== 'node' && id !== 'state', room: ROOM[id], title: TITLES[id], act: 'sort', value: id,
             sorted: view.sort === id ? (view.down ? 'descending' : 'ascending') : null})),
             shown.map((node) => ({key: node.node, attributes: {class: `is-${node.state}`}, cells: cellsOf(node)})),
             {class: 'nodes'}),
+        h('p', {class: 'hint narrower'}, 'A wider window shows more columns.'),
         found.length === 0 ? h('p', {class: 'empty'}, 'No node has this name or state.') : null,
         found.length > most()
             ? h('button', {type: 'button', 'data-act': 'all-nodes'},
@@ -136,14 +161,20 @@ function showNodes(nodes) {
 function cellsOf(node) {
     const [words] = NODE_STATES[node.state] || [node.state];
     return [
-        h('span', null, node.node, node.self ? h('span', {class: 'hint'}, ' (this node)') : null),
-        h('span', {class: `badge ${node.state}`}, words),
+        h('span', null, nodeName(node.node), node.self ? [' ', h('span', {class: 'hint word'}, '(this node)')] : null),
+        h('span', null, h('span', {class: `badge ${node.state}`}, words), ' ', h('span', {class: 'hint word'}, stateAge(node))),
         count(total(node.requests)), percent(part(node, 'local_hit')), percent(part(node, 'peer_hit')),
         percent(part(node, 'origin_fetch')), bytes(savedOf(node)),
         count(node.objects), used(node.memory), used(node.disk), percent(node.summary?.fill),
         percent(node.summary?.expected_error), isNumber(lagOf(node)) ? `${figure(lagOf(node))} s` : '–',
         count(falseHits(node)), count(node.errors_5m),
         node.self ? 'now' : isNumber(node.age_seconds) ? `${lasting(node.age_seconds)} ago` : '–'];
+}
+
+/// For how long the node has been so, as far as it is known.
+function stateAge(node) {
+    if (isNumber(node.state_seconds)) return `for ${lasting(node.state_seconds)}`;
+    return isNumber(node.uptime_seconds) ? `up ${lasting(node.uptime_seconds)}` : '';
 }
 
 const used = (room) => !room || !(room.cap_bytes > 0) ? '–'
@@ -166,8 +197,8 @@ function showLinks(nodes, status) {
         links.length === 0 ? h('p', {class: 'empty'}, 'This node has no peers, or has not reported them.')
             : table(`Links of ${chosen.node}`,
                     [{name: 'peer'}, {name: 'state'}, {name: 'what to do'}, {name: 'hits', number: true},
-                     {name: 'given', number: true}, {name: 'false hits', number: true},
-                     {name: 'failures', number: true}, {name: 'lag', number: true}, {name: 'round trip', number: true}],
+                     {name: 'given', number: true}, {name: 'false hits', number: true, room: 'middle'},
+                     {name: 'failures', number: true}, {name: 'lag', number: true, room: 'middle'}, {name: 'round trip', number: true, room: 'middle'}],
                     shown.map((link) => ({key: link.peer, cells: linkCells(link, details.get(link.peer))})),
                     {class: 'links'}),
         links.length > shown.length ? h('p', {class: 'hint'}, `${count(links.length - shown.length)} more links are in step or have fewer hits.`) : null,
@@ -180,7 +211,7 @@ function linkCells(link, detail) {
     const reason = link.state === 'in_step' ? null : LINK_REASONS[detail?.last_error];
     const since = isNumber(detail?.state_seconds) ? `, for ${lasting(detail.state_seconds)}` : '';
     return [
-        link.peer, h('span', {class: `badge ${link.state}`, title: meaning}, words + since),
+        nodeName(link.peer), h('span', {class: `badge ${link.state}`, title: meaning}, words + since),
         link.state === 'in_step' && !detail?.cause ? null
             : h('span', null, reason ? `${reason[0]} ${reason[1]}` : todo || (link.state === 'in_step' ? '' : meaning),
           detail?.cause ? h('span', {class: 'cause'}, ` Cause: ${detail.cause}.`) : null),

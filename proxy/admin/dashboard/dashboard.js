@@ -6,20 +6,20 @@ import {showAllNodes, showCluster, sortNodes} from './cluster.js';
 import {byId, clock, h, lasting, update} from './dom.js';
 import {draw, followMatrix} from './matrix.js';
 import {explain, PURGE_LABELS, purgeOrder} from './objects.js';
-import {openRows, showTraffic} from './traffic.js';
+import {historyNode, openRows, showTraffic} from './traffic.js';
 import {NODE_STATES} from './words.js';
 
 const INTERVAL = 5000;  // milliseconds between refreshes of a visible page
 const RECENT = 300;     // seconds of history in which problems are looked for
 
-const known = {};  // the last answers: nodes, status, before, history, sites, top, errors, settings, recent
+const known = {};  // the last answers: nodes, status, before, traffic, history, sites, top, errors, settings, recent
 const contact = {since: 0, answered: 0, why: ''};  // times of this machine, in milliseconds
 
 /// Each panel: the requests beside nodes and status, and the function that shows it. A guarded
 /// request waits for another token after the node has refused it.
 const PANELS = {
-    cluster: {asks: {}, show: showCluster},
-    traffic: {asks: {history: () => `/api/v1/history?span=${byId('span').value}`, sites: () => '/api/v1/sites',
+    cluster: {asks: {traffic: () => '/api/v1/history?span=15m&node=*'}, show: showCluster},
+    traffic: {asks: {history: () => `/api/v1/history?span=${byId('span').value}${historyNode() ? `&node=${encodeURIComponent(historyNode())}` : ''}`, sites: () => '/api/v1/sites',
                      top: () => '/api/v1/top'}, show: showTraffic},
     objects: {asks: {}, show: () => {}},
     capacity: {asks: {settings: () => '/api/v1/settings'}, show: showCapacity},
@@ -98,6 +98,9 @@ function showHead() {
         ? h('p', {class: 'alarm'}, obstacle({status: 401}))
         : null;
     update(byId('alarm'), alarm);
+    // With token_for `all` a refusal is all that is known.
+    const wanted = [known.status, known.nodes].some((answer) => answer?.status === 401);
+    byId('token-button').hidden = !(wanted || hasToken() || status?.config?.admin_token);
     byId('token-button').textContent = hasToken() ? (tokenIsRefused() ? 'Token refused' : 'Token set') : 'Enter the token';
 }
 
@@ -121,10 +124,25 @@ function showPanel() {
 
 function openToken(why) {
     byId('token-why').textContent = why || (hasToken() ? 'The page sends this token with its requests.'
-        : 'Orders, URLs, the log and the settings need the token, unless the node has none and you are on its machine.');
+        : 'Orders, URLs, the log and the settings need the token.');
     byId('token-input').value = '';
     byId('forget-token').hidden = !hasToken();
     byId('token-dialog').showModal();
+}
+
+/// Keeps a token that the node takes.
+async function tryToken(text) {
+    const why = byId('token-why');
+    why.textContent = 'The node looks at it.';
+    try {
+        const answer = await send('/api/v1/settings', undefined, text);
+        if (answer.status !== 401) return useToken(text);
+        why.textContent = 'The node refuses this token.';
+    } catch (error) {
+        if (!(error instanceof Silence)) throw error;
+        why.textContent = `The node does not answer: ${error.message}.`;
+    }
+    byId('token-input').select();
 }
 
 /// Forgets refusals, and asks again.
@@ -222,7 +240,7 @@ function listen() {
         event.preventDefault();
         act();
     });
-    submit('token-form', () => useToken(byId('token-input').value.trim()));
+    submit('token-form', () => tryToken(byId('token-input').value.trim()));
     submit('confirm-form', () => {
         byId('confirm-dialog').close();
         if (pending) carryOut(pending);
@@ -234,7 +252,7 @@ function listen() {
     byId('purge-kind').addEventListener('change', () => { byId('purge-label').textContent = PURGE_LABELS[byId('purge-kind').value]; });
     for (const id of ['node-filter', 'log-filter', 'setting-filter']) byId(id).addEventListener('input', show);
     for (const id of ['link-node', 'setting-changed']) byId(id).addEventListener('change', show);
-    byId('span').addEventListener('change', () => { delete known.history; show(); refresh(); });
+    for (const id of ['span', 'traffic-node']) byId(id).addEventListener('change', () => { delete known.history; show(); refresh(); });
     byId('theme').addEventListener('change', () => {
         const theme = byId('theme').value;
         if (theme === 'auto') delete document.documentElement.dataset.theme;
@@ -249,7 +267,7 @@ function listen() {
     });
     // A page that the browser keeps for “back” must not keep the token.
     window.addEventListener('pagehide', () => setToken(''));
-    followCharts(byId('charts'));
+    followCharts(byId('main'));
     followMatrix();
     setInterval(() => { if (!document.hidden) showFreshness(); }, 1000);
 }

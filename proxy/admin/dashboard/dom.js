@@ -70,12 +70,16 @@ function updateNode(node, next) {
     updateChildren(node, [...next.childNodes]);
 }
 
-/// A table. `columns`: {name, number, title}; `rows`: {key, cells, attributes}. On narrow screens each
+/// The name of a node: one word, which only a very long one breaks.
+export const nodeName = (name) => h('span', {class: name.length > 32 ? 'long' : 'word'}, name);
+
+/// A table. `columns`: {name, number, title, room: the class of a column that needs a wide window}; `rows`: {key, cells, attributes}. On narrow screens each
 /// row is a card whose cells carry the names of their columns; the roles keep it a table for readers of
 /// the screen there.
 export function table(caption, columns, rows, attributes) {
+    const classOf = (column) => [column.number && 'number', column.room].filter(Boolean).join(' ') || null;
     const head = columns.map((column) => h(
-        'th', {scope: 'col', role: 'columnheader', class: column.number ? 'number' : null, title: column.title,
+        'th', {scope: 'col', role: 'columnheader', class: classOf(column), title: column.title,
                'aria-sort': column.sorted},
         column.act ? h('button', {type: 'button', class: 'sort', 'data-act': column.act,
                                   'data-value': column.value}, column.name)
@@ -84,7 +88,7 @@ export function table(caption, columns, rows, attributes) {
         'tr', {role: 'row', 'data-key': row.key, ...row.attributes},
         row.cells.map((cell, i) => h(
             i === 0 ? 'th' : 'td',
-            {scope: i === 0 ? 'row' : null, role: i === 0 ? 'rowheader' : 'cell', class: columns[i].number ? 'number' : null,
+            {scope: i === 0 ? 'row' : null, role: i === 0 ? 'rowheader' : 'cell', class: classOf(columns[i]),
              'data-name': columns[i].name},
             cell))));
     return h('div', {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': caption},
@@ -160,13 +164,18 @@ export const milliseconds = (ms) => !isNumber(ms) ? UNKNOWN
     : ms >= 1000 ? figure(ms / 1000) + ' s' : figure(ms) + ' ms';
 
 const pad = (number) => String(number).padStart(2, '0');
-/// Seconds since 1970 as the viewer's time of day, with the day if it is another one than today.
+const dayOf = (at) => `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+const timeOf = (at) => `${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}`;
+/// Seconds since 1970 as the viewer's day and time of day.
+export function dayAndTime(seconds) {
+    const at = new Date(seconds * 1000);
+    return `${dayOf(at)} ${timeOf(at)}`;
+}
+/// The same, with the day if it is another one than today.
 export function clock(seconds, withSeconds = true) {
     const at = new Date(seconds * 1000);
-    const time = `${pad(at.getHours())}:${pad(at.getMinutes())}` +
-                 (withSeconds ? `:${pad(at.getSeconds())}` : '');
-    const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
-    return new Date().toDateString() === at.toDateString() ? time : `${day} ${time}`;
+    const time = withSeconds ? timeOf(at) : timeOf(at).slice(0, 5);
+    return new Date().toDateString() === at.toDateString() ? time : `${dayOf(at)} ${time}`;
 }
 
 /// "1 object", "2,000 objects".

@@ -1,6 +1,6 @@
 // Who gave whom how much: a table for a few nodes, a picture of all cells for many, and in any case the
 // pairs with most hits as a list.
-import {byId, count, h, table, update} from './dom.js';
+import {byId, count, h, nodeName, table, update} from './dom.js';
 
 const SMALL = 12;  // nodes in a table
 const PAIRS = 20;
@@ -54,7 +54,7 @@ export function showMatrix(nodes) {
         ? h('p', {class: 'hint'}, pairs.length === 0 && names.length > 1 ? 'No peer has given anything yet.' : '')
         : h('details', null, h('summary', null, `The ${Math.min(PAIRS, pairs.length)} pairs with most peer hits, of ${count(all)} in all`),
             table('Pairs with most peer hits', [{name: 'giver'}, {name: 'asker'}, {name: 'peer hits', number: true}],
-                  pairs.slice(0, PAIRS).map((pair) => ({key: `${pair.from} ${pair.to}`, cells: [pair.from, pair.to, count(pair.number)]})))));
+                  pairs.slice(0, PAIRS).map((pair) => ({key: `${pair.from} ${pair.to}`, cells: [nodeName(pair.from), nodeName(pair.to), count(pair.number)]})))));
 }
 
 /// 0 for no hits, else 1 to 9 by the square root.
@@ -65,12 +65,12 @@ function shade(number, most) {
 
 function smallTable(names, hits, most) {
     return h('div', {class: 'scroll', role: 'region', tabindex: 0, 'aria-label': 'Peer hits of each pair'},
-        h('table', {class: 'matrix'}, h('caption', {class: 'hidden'}, 'Peer hits: rows asked, columns gave'),
-          h('thead', null, h('tr', null, h('th', {scope: 'col'}, 'asked \\ gave'),
-                             names.map((name) => h('th', {scope: 'col', class: 'number'}, name)))),
-          h('tbody', null, names.map((name, i) => h('tr', {'data-key': name}, h('th', {scope: 'row'}, name),
-              names.map((_, j) => i === j ? h('td', {class: 'self'}, h('span', {class: 'hidden'}, 'itself'))
-                                          : h('td', {class: `number shade${shade(hits[i][j], most)}`}, count(hits[i][j]))))))));
+        h('table', {role: 'table', class: 'matrix'}, h('caption', {class: 'hidden'}, 'Peer hits: rows asked, columns gave'),
+          h('thead', {role: 'rowgroup'}, h('tr', {role: 'row'}, h('th', {scope: 'col', role: 'columnheader'}, 'asked \\ gave'),
+                             names.map((name) => h('th', {scope: 'col', role: 'columnheader', class: name.length > 8 ? 'number upright' : 'number'}, nodeName(name))))),
+          h('tbody', {role: 'rowgroup'}, names.map((name, i) => h('tr', {role: 'row', 'data-key': name}, h('th', {scope: 'row', role: 'rowheader'}, nodeName(name)),
+              names.map((from, j) => i === j ? h('td', {role: 'cell', class: 'self'}, h('span', {class: 'hidden'}, 'itself'))
+                  : h('td', {role: 'cell', 'data-name': `from ${from}`, class: `number shade${shade(hits[i][j], most)}`}, count(hits[i][j]))))))));
 }
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

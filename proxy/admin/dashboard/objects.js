@@ -1,6 +1,6 @@
 // The panel “Objects”: one URL explained, and purges.
 import {obstacle, send} from './api.js';
-import {amount, byId, bytes, count, h, isNumber, lasting, milliseconds, table, update} from './dom.js';
+import {amount, byId, bytes, count, h, isNumber, lasting, milliseconds, nodeName, table, update} from './dom.js';
 import {CHOICES, HAS, HERE, VERDICTS} from './words.js';
 
 const FOR_EVER = 2147483647;
@@ -73,7 +73,7 @@ const verdict = (peer) => peer.claims && peer.has === 'absent' ? ' (a false hit)
 function peers(list) {
     return table('Peers', [{name: 'peer'}, {name: 'summary claims it'}, {name: 'has it'}, {name: 'choice'}, {name: 'round trip', number: true}],
         list.map((peer) => ({key: peer.node, cells: [
-            peer.node, peer.claims ? 'yes' : 'no', (peer.has === null ? 'not asked' : HAS[peer.has] || peer.has) + verdict(peer),
+            nodeName(peer.node), peer.claims ? 'yes' : 'no', (peer.has === null ? 'not asked' : HAS[peer.has] || peer.has) + verdict(peer),
             (peer.turn ? `asked as number ${peer.turn}` : CHOICES[peer.choice] || peer.choice),
             peer.round_trip_seconds > 0 ? milliseconds(1000 * peer.round_trip_seconds) : '–']})));
 }

@@ -14,6 +14,12 @@ function names(list) {
     return list.length > NAMED ? `${shown} and ${count(list.length - NAMED)} more` : shown;
 }
 
+/// " for 3 m": the longest of these times, of which some may be unknown.
+function lastingSince(times) {
+    const known = times.filter((time) => time >= 1);
+    return known.length === 0 ? '' : ` for ${times.length > 1 ? 'up to ' : ''}${lasting(Math.max(...known))}`;
+}
+
 /// `known`: {nodes, status, recent} as the node answered; each may be null. `recent`: the points of
 /// the last minutes. Returns {level, what, todo, key}, the worst first.
 export function findProblems({nodes, status, recent}) {
@@ -62,9 +68,12 @@ const AWAY = new Set(['connection_refused', 'connect_timeout', 'resolve_failed',
 
 function ofNodes(nodes, own, tell) {
     if (!nodes) return;
-    const byState = new Map(), versions = new Map(), lists = {faulty: [], down: [], slow: [], failing: []};
+    const byState = new Map(), ages = new Map(), versions = new Map(), lists = {faulty: [], down: [], slow: [], failing: []};
     for (const node of nodes.nodes) {
-        if (node.state !== 'ready' && !differs(own.get(node.node))) push(byState, node.state, node.node);
+        if (node.state !== 'ready' && !differs(own.get(node.node))) {
+            push(byState, node.state, node.node);
+            push(ages, node.state, node.state_seconds);
+        }
         if (node.version) push(versions, node.version, node.node);
         if (node.self || GONE.has(node.state)) continue;
         if (node.disk?.faulty > 0) lists.faulty.push(node.node);
@@ -75,7 +84,7 @@ function ofNodes(nodes, own, tell) {
         const [words, todo] = NODE_STATES[state] || [state, ''];
         const causes = new Set(list.map((node) => LINK_REASONS[own.get(node)?.last_error]?.[0]).filter(Boolean));
         tell(GONE.has(state) ? ERROR : state === 'no_report' ? NOTE : WARNING, `node ${state}`,
-             `${list.length === 1 ? 'Node' : 'Nodes'} ${names(list)}: ${words}. ${[...causes].join(' ')}`, todo);
+             `${list.length === 1 ? 'Node' : 'Nodes'} ${names(list)}: ${words}${lastingSince(ages.get(state))}. ${[...causes].join(' ')}`, todo);
     }
     if (versions.size > 1)
         tell(NOTE, 'versions', 'The nodes run different versions: ' +
@@ -124,7 +133,7 @@ function ofLinks(nodes, own, tell) {
         const cause = causes.map((each) => ' ' + sentence(each)).join('');
         tell(level, `link ${key}`,
              `${from.length === 1 ? 'Node' : 'Nodes'} ${names(from)}: the ${to.length === 1 ? 'link' : 'links'} with ${names(to)} ` +
-             `${to.length === 1 ? 'is' : 'are'} “${words}”. ${reason ? reason[0] : meaning}${cause}` +
+             `${to.length === 1 ? 'is' : 'are'} “${words}”${lastingSince(list.map((each) => each.detail?.state_seconds))}. ${reason ? reason[0] : meaning}${cause}` +
              (error && !reason && !cause.includes(error) ? ` Last error: ${error}.` : ''), reason ? reason[1] : todo);
     }
 }
@@ -220,12 +229,12 @@ function ofDisks(status, tell) {
                  `and ${amount(lost, 'response')} ${lost === 1 ? 'was' : 'were'} not written.`,
                  'Make room on the file system, or lower cache.disk[].size to what it has.');
         } else if (lately && disk.state === 'ready') {
-            tell(WARNING, `disk ${disk.path}`, `The disk ${disk.path} had errors in the last hour; it works again. The last one: ${sentence(disk.last_error)}`,
+            tell(WARNING, `disk ${disk.path}`, `The disk ${disk.path} had errors in the last hour; it works again. The last one, ${lasting(disk.last_error_seconds)} ago: ${sentence(disk.last_error)}`,
                  'Look at the device and at the log: docs/howto/disk.md.');
         } else if (disk.state !== 'ready') {
             tell(disk.state === 'loading' ? NOTE : ERROR, `disk ${disk.path}`,
                  `The disk ${disk.path} is ${words}. ${meaning}` +
-                 (disk.last_error ? ` The error: ${sentence(disk.last_error)}` : ''), todo);
+                 (disk.last_error ? ` The error, ${lasting(disk.last_error_seconds)} ago: ${sentence(disk.last_error)}` : ''), todo);
         }
     }
 }

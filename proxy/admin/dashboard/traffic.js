@@ -1,10 +1,10 @@
-// The panel “Traffic”: history of this node, sites, rules, origins, most requested URLs.
+// The panel “Traffic”: history of a node, and of this node sites, rules, origins, most requested URLs.
 import {obstacle} from './api.js';
 import {chartOf} from './charts.js';
 import {amount, byId, bytes, count, figure, h, isNumber, lasting, milliseconds, percent, ratio, table, tile, update} from './dom.js';
 import {OUTCOME_NAMES, OUTCOMES} from './words.js';
 
-const sum = (requests) => OUTCOMES.reduce((all, each) => all + (requests?.[each] || 0), 0);
+export const sum = (requests) => OUTCOMES.reduce((all, each) => all + (requests?.[each] || 0), 0);
 const bytesPerSecond = (number) => bytes(number) + '/s';
 
 /// The bytes that the own store gave in an interval.
@@ -13,14 +13,38 @@ function fromStore(point) {
     return Math.max(0, (b.to_clients || 0) - (b.from_peers || 0) - (b.from_origins || 0));
 }
 
+/// Requests per second by outcome.
+export const requestChart = (id, title, points, interval, more) => chartOf({
+    id, title, points, interval, stacked: true, format: figure, ...more,
+    series: OUTCOMES.map((each) => ({name: OUTCOME_NAMES[each], style: each,
+                                     values: points.map((point) => (point.requests?.[each] || 0) / (point.seconds || interval))}))});
+
+/// The node whose history is wanted: empty for this one, `*` for the sum.
+export const historyNode = () => byId('traffic-node').value;
+
+/// Long spans are kept of this node alone.
+function showChoice(nodes) {
+    const select = byId('traffic-node'), chosen = select.value;
+    const self = nodes.find((node) => node.self)?.node || '';
+    update(select, h('option', {value: '', 'data-key': ''}, `${self} (this node)`), nodes.length > 1 ? h('option', {value: '*', 'data-key': '*'}, 'all nodes') : null,
+           nodes.filter((node) => !node.self).map((node) => h('option', {value: node.node, 'data-key': node.node}, node.node)));
+    select.value = chosen === '*' || nodes.some((node) => node.node === chosen) ? chosen : '';
+    for (const option of document.querySelectorAll('#span [data-words]')) {
+        option.disabled = select.value !== '';
+        option.textContent = option.dataset.words + (option.disabled ? ' (of this node alone)' : '');
+    }
+    if (select.value !== '') byId('span').value = '15m';
+}
+
 export function showTraffic(known) {
+    showChoice(known.nodes?.json?.nodes || []);
     showHistory(known.history);
     showSites(known.sites, known.status);
     showTop(known.top, sum(known.status?.json?.requests));
 }
 
 function showHistory(answer) {
-    const why = obstacle(answer);
+    const why = answer?.status === 404 ? answer.text : obstacle(answer);
     if (why) {
         update(byId('charts'), h('p', {class: 'empty'}, why));
         update(byId('traffic-totals'));
@@ -40,9 +64,7 @@ function showHistory(answer) {
     const seconds = (point) => point.seconds || interval;  // a pause of the node makes a longer one
     const common = {points, interval};
     update(byId('charts'),
-        chartOf({...common, id: 'requests', title: 'Requests per second, by outcome', stacked: true, format: figure,
-                 series: OUTCOMES.map((each) => series(OUTCOME_NAMES[each], each,
-                                                      (point) => (point.requests?.[each] || 0) / seconds(point)))}),
+        requestChart('requests', 'Requests per second, by outcome', points, interval),
         chartOf({...common, id: 'rates', title: 'Share of requests', most: 1, format: percent,
                  series: [series('local hits', 'local_hit', rate((r) => r.local_hit)),
                           series('peer hits', 'peer_hit', rate((r) => r.peer_hit)),
@@ -55,8 +77,8 @@ function showHistory(answer) {
                           series('origins', 'origin_fetch', (point) => (point.bytes?.from_origins || 0) / seconds(point))]}),
         chartOf({...common, id: 'times', title: 'Time to answer', log: true, format: milliseconds,
                  note: 'Whole lines: half of the requests were faster (p50). Dashed: 99 of 100 were (p99).',
-                 series: ['local_hit', 'peer_hit', 'origin_fetch'].flatMap((each) => [
-                     series(`${OUTCOME_NAMES[each]} p50`, each, time('p50_ms', each)),
+                 series: (historyNode() ? ['all'] : ['local_hit', 'peer_hit', 'origin_fetch']).flatMap((each) => [
+                     series(`${OUTCOME_NAMES[each] || 'all requests'} p50`, each, time('p50_ms', each)),
                      series('p99', each, time('p99_ms', each), {dashed: true})])}));
 }
 
@@ -111,9 +133,9 @@ function requestTable(caption, heading, all, name) {
         list.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
             : table(caption, [{name: heading}, {name: 'requests', number: true, title: 'Requests of clients'},
                               {name: 'hits', number: true, title: 'Share that the own store or a peer answered'},
-                              {name: 'from peers', number: true, title: 'Share that a peer answered'},
+                              {name: 'from peers', number: true, room: 'middle', title: 'Share that a peer answered'},
                               {name: 'origin', number: true, title: 'Share that the origin answered'},
-                              {name: 'uncacheable', number: true, title: 'Requests that pass the cache, such as POST'},
+                              {name: 'uncacheable', number: true, room: 'middle', title: 'Requests that pass the cache, such as POST'},
                               {name: 'failed requests', number: true, title: 'Requests without a usable answer'},
                               {name: 'refused', number: true, title: 'Requests that a setting refused'},
                               ...(name === 'site' ? [{name: 'errors of the origin', number: true, title: 'Shares of 5xx and 429 in what the origin answered'}] : []),
@@ -146,7 +168,7 @@ function showSites(answer, status) {
               : table('Origins asked last',
                       [{name: 'origin'}, {name: 'sites'}, {name: 'usual answer', number: true, title: 'Smoothed time from a request to the head of the answer'},
                        {name: 'varies by', number: true, title: 'Smoothed deviation from it'},
-                       {name: 'errors, 5 m', number: true, title: 'Shares of 5xx and 429 in its answers of the last five minutes'},
+                       {name: 'errors, 5\u00a0m', number: true, title: 'Shares of 5xx and 429 in its answers of the last five minutes'},
                        {name: 'asked beside a peer after', number: true, title: 'A peer that takes longer has the origin asked as well'},
                        {name: 'a peer is too far above', number: true, title: 'A peer with a longer round trip is not asked'}],
                       origins.map((each) => ({key: each.origin, cells: [
@@ -155,17 +177,22 @@ function showSites(answer, status) {
                           time(each.peer_budget_seconds), time(each.peer_limit_seconds)]})))));
 }
 
-function topTable(caption, name, list, off, all) {
+/// A count of which half or more may be an error says nothing.
+const isCertain = (each) => 2 * each.at_most_too_many < each.requests;
+
+function topTable(caption, name, counted, off, all) {
+    const list = counted?.filter(isCertain), hidden = counted ? counted.length - list.length : 0;
     return h('div', {class: 'card', 'data-key': caption}, h('h3', null, caption),
         !list ? h('p', {class: 'empty'}, off)
-        : list.length === 0 ? h('p', {class: 'empty'}, 'None yet.')
+        : list.length === 0 ? h('p', {class: 'empty'}, hidden > 0 ? 'None with a certain count yet.' : 'None yet.')
         : table(caption, [{name}, {name: 'requests', number: true, title: 'Since the start of the node'},
                           {name: 'share', number: true, title: 'Of all requests of clients since the start'},
                           {name: 'too many by at most', number: true, title: 'The count is an estimate from one request in 16 and a bounded list; the number may be lower by so much.'}],
                 list.map((each) => ({key: each[name], cells: [
                     name === 'URL' ? h('button', {type: 'button', class: 'link', 'data-act': 'explain', 'data-value': each.URL}, each.URL)
                                    : each[name],
-                    '~' + count(each.requests), percent(Math.min(1, ratio(each.requests, all))), count(each.at_most_too_many)]}))));
+                    '~' + count(each.requests), percent(Math.min(1, ratio(each.requests, all))), count(each.at_most_too_many)]}))),
+        hidden > 0 ? h('p', {class: 'hint'}, `${count(hidden)} more ${hidden === 1 ? 'is' : 'are'} left out, because half of the count or more may be an error.`) : null);
 }
 
 function showTop(answer, all) {
