@@ -94,7 +94,7 @@ export function purgeOrder(nodes) {
     return {
         title: soft ? 'Purge softly?' : 'Purge?', go: soft ? 'Purge softly' : 'Purge',
         text: [
-            h('p', null, soft ? `This node makes stale, and the other nodes drop, ${what}:` : `On ${size} of the cluster, this drops ${what}:`),
+            h('p', null, soft ? `On ${size} of the cluster, this makes ${what} stale:` : `On ${size} of the cluster, this drops ${what}:`),
             h('p', {class: 'named'}, value),
             h('p', null, 'Clients get it again from the origin. It cannot be undone.'),
             away.length ? h('p', null, `No link to ${away.slice(0, 6).join(', ')}. ${AWAY}`) : null],
