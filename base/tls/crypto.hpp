@@ -37,6 +37,14 @@ private:
     std::unique_ptr<Context> context_;
 };
 
+using SipKey = std::array<std::byte, 16>;
+using SipHash = std::array<std::byte, 16>;
+
+/// SipHash-2-4 with 128 bits (Aumasson and Bernstein 2012) of the concatenated parts: for short
+/// texts of which nobody without the key shall learn anything. Any thread. Throws std::bad_alloc
+/// when OpenSSL is out of memory.
+SipHash sip_hash(const SipKey& key, std::initializer_list<ByteView> parts);
+
 /// HKDF-SHA-256 (RFC 5869), extract and expand; `out` at most 255 * 32 bytes.
 void hkdf_sha256(ByteView secret, ByteView salt, ByteView info, std::span<std::byte> out);
 

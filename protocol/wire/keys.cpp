@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kKeyIdLabel = "hearsay 3 key id";
 constexpr std::string_view kHashSecretLabel = "hearsay 3 key hash secret";
 constexpr std::string_view kLinkLabel = "hearsay 3 link";
-constexpr std::string_view kFieldLabel = "hearsay 3 question fields";
+constexpr std::string_view kFieldLabel = "hearsay 3 field hashes";
 constexpr std::string_view kTlsLabel = "hearsay 3 tls";
 
 constexpr std::size_t kTokenBytes = 16;

@@ -27,7 +27,7 @@ using HashSecret = std::array<std::byte, summary::KeyHasher::kSecretBytes>;
 HashSecret hash_secret(std::string_view cluster_key);
 
 /// Hides the values of request fields in peer requests (FORMAT.md, Peer requests).
-using FieldKey = std::array<std::byte, 32>;
+using FieldKey = base::SipKey;
 FieldKey field_key(std::string_view cluster_key);
 
 /// The keys of the TLS connections between nodes, in the order of the cluster keys (FORMAT.md,

@@ -10,7 +10,7 @@ namespace proxy {
 
 namespace {
 
-constexpr std::size_t kHashDigits = 32;
+constexpr std::size_t kHashDigits = 2 * sizeof(base::SipHash);
 
 /// Whether this line is the first one of its field, whose lines form one value.
 bool is_first_of_its_name(Fields request, std::size_t index) {
@@ -26,14 +26,13 @@ bool sent_in_clear(std::string_view name) {
            name == "accept-language";
 }
 
-std::string FieldHasher::operator()(std::string_view name, std::string_view value) {
+std::string FieldHasher::operator()(std::string_view name, std::string_view value) const {
     using base::bytes_of;
-    const auto mac =
-        hmac_({bytes_of(uri_), bytes_of("\n"), bytes_of(name), bytes_of("\n"), bytes_of(value)});
-    return base::hex(base::ByteView(mac).first(kHashDigits / 2));
+    return base::hex(base::sip_hash(key_, {bytes_of(uri_), bytes_of("\n"), bytes_of(name),
+                                           bytes_of("\n"), bytes_of(value)}));
 }
 
-std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher) {
+std::optional<std::string> hashed_fields(Fields request, const FieldHasher& hasher) {
     std::string text, name, value;
     for (std::size_t i = 0; i < request.size(); ++i) {
         name.clear();
@@ -49,8 +48,8 @@ std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher) {
     return text;
 }
 
-HashedFields::HashedFields(std::string_view text, FieldHasher hasher)
-    : hasher_(std::move(hasher)), usable_(text.size() <= kMaxHashedFieldsBytes) {
+HashedFields::HashedFields(std::string_view text, const FieldHasher& hasher)
+    : hasher_(hasher), usable_(text.size() <= kMaxHashedFieldsBytes) {
     ListMembers members(usable_ ? text : std::string_view());
     while (const auto member = members.next()) {
         const auto equals = member->find('=');

@@ -23,28 +23,28 @@ inline constexpr std::size_t kMaxHashedFieldsBytes = 8 * 1024;
 /// for fields that negotiate content and identify no user.
 bool sent_in_clear(std::string_view name);
 
-/// Hashes field values of requests for one URI. One thread at a time. Throws std::bad_alloc if
-/// OpenSSL has no memory.
+/// Hashes field values of requests for one URI, which must outlive it. Any thread. Throws
+/// std::bad_alloc if OpenSSL has no memory.
 class FieldHasher {
 public:
-    FieldHasher(base::ByteView key, std::string_view uri) : hmac_(key), uri_(uri) {}
+    FieldHasher(const base::SipKey& key, std::string_view uri) : key_(key), uri_(uri) {}
     /// 32 lower-case hex digits; `name` in lower case, `value` as append_variant() writes it,
     /// without its end.
-    std::string operator()(std::string_view name, std::string_view value);
+    std::string operator()(std::string_view name, std::string_view value) const;
 
 private:
-    base::HmacSha256 hmac_;
-    std::string uri_;
+    base::SipKey key_;
+    std::string_view uri_;
 };
 
 /// The value of kFieldsField for these end-to-end fields, whose names are tokens: names and hashes
 /// of all fields outside sent_in_clear(). Empty if there are none; nullopt if it is too long.
-std::optional<std::string> hashed_fields(Fields request, FieldHasher hasher);
+std::optional<std::string> hashed_fields(Fields request, const FieldHasher& hasher);
 
 /// A received kFieldsField. Views the head. One thread at a time.
 class HashedFields {
 public:
-    HashedFields(std::string_view text, FieldHasher hasher);
+    HashedFields(std::string_view text, const FieldHasher& hasher);
 
     /// Whether the client sent this field with this value, or left it out if `value` is empty. A
     /// malformed text gives false for all fields.

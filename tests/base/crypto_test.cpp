@@ -46,6 +46,21 @@ TEST(Crypto, HmacBeginsAnewWithTheSameKeyForEachMessage) {
     EXPECT_EQ(moved({bytes_of("one")}), first);
 }
 
+TEST(Crypto, SipHashGivesTheKnownAnswers) {  // the authors' vectors_sip128
+    const auto key = counting<SipKey>(0);
+    EXPECT_EQ(hex(sip_hash(key, {})), "a3817f04ba25a8e66df67214c7550293");
+    EXPECT_EQ(hex(sip_hash(key, {bytes_of(std::string_view("\0", 1))})),
+              "da87c1d86b99af44347659119b22fc45");
+}
+
+TEST(Crypto, SipHashTakesItsMessageInAnyParts) {
+    const auto key = counting<SipKey>(0);
+    const auto whole = sip_hash(key, {bytes_of("longer than one word")});
+    EXPECT_EQ(sip_hash(key, {bytes_of("longer"), {}, bytes_of(" than one word")}), whole);
+    EXPECT_NE(sip_hash(key, {bytes_of("longer than one wor")}), whole);
+    EXPECT_NE(sip_hash(counting<SipKey>(1), {bytes_of("longer than one word")}), whole);
+}
+
 TEST(Crypto, HkdfGivesTheKnownAnswers) {  // RFC 5869 appendix A.1 to A.3
     const Bytes secret(22, std::byte{0x0b});
     EXPECT_EQ(

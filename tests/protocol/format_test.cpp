@@ -29,7 +29,7 @@ const std::string kHashSecret =
     "135e28ef9397dade371f932531072aa2c7c7fc2e66d67b4760dc77f7c90c53e6";
 const std::string kKeyHash = "f4ea1cde55ac7855db11d3ca139b3c5f";
 const std::string kTlsKey = "ba94a5ac7f6f11c508bd8b410e7ff0a4284bd0a70e38475e89b5097a93fd2db3";
-const std::string kFieldKey = "efd9d85db199c4f6d0f878aab3637180c9e37fb680e929c20b1dd8be4b079fb4";
+const std::string kFieldKey = "578552d7c19aa8e94bd55d8c61fa7ee0";
 
 const std::string kHello =
     "000000490301"

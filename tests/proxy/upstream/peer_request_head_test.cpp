@@ -59,8 +59,8 @@ const std::string kRequestText =
     "Accept-Encoding: gzip\r\n"
     "Cache-Control: only-if-cached, max-age=60\r\n"
     "Hearsay-Peer: b 417e9667dff768e2af0a15a745235d66\r\n"
-    "Hearsay-Fields: cookie=e21e970f10fa78e155d7493c28e768e8, "
-    "x-api-key=0ad8916c9c89ea658bf0885aadd607d9\r\n"
+    "Hearsay-Fields: cookie=d943694fca31364d644dd79861e54941, "
+    "x-api-key=c1c5c73b85cc4a14c263dcdfcb7472bf\r\n"
     "Via: 1.1 b\r\n\r\n";
 
 TEST(PeerRequestHead, ReadsAsOnThePage) {
