@@ -17,6 +17,7 @@
 #include "proxy/fetch/known_fetchers.hpp"
 #include "proxy/fetch/known_renewals.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
+#include "proxy/fetch/varying_fields.hpp"
 #include "proxy/storage/block_flow.hpp"
 #include "proxy/storage/first_sights.hpp"
 #include "proxy/storage/node_events.hpp"
@@ -69,6 +70,7 @@ struct SharedCache {
     SuffixRequests suffix_requests;
     KnownFetchers known_fetchers;
     KnownRenewals known_renewals;
+    VaryingFields varying_fields;
     /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
     std::atomic<std::int64_t> clock_ahead{0};
 

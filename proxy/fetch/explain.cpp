@@ -184,7 +184,7 @@ std::shared_ptr<PeerHeadResults> start_looks(Cache& cache, const CacheKey& key,
                                              bool only_encrypted, KeptSite site) {
     auto& upstream = cache.upstream;
     const RequestSnapshot snapshot(Head(), key, true, std::move(site));
-    const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key);
+    const PeerRequestHead head(snapshot, RequestDirectives(), cache.shared.field_key, {});
     const auto looks = std::make_shared<PeerHeadResults>(upstream.executor, view->peers.size());
     for (const auto number : numbers) {
         const auto& peer = view->peers[number];

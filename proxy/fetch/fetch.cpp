@@ -104,7 +104,7 @@ asio::awaitable<bool> Fetch::try_peers() {
     for (;;) {
         auto* ended = race.take_ended();
         if (ended != nullptr) {
-            const auto answered = co_await take_peer(race, *ended);
+            const auto answered = co_await take_peer(race, plan, *ended);
             if (answered) co_return true;
             continue;
         }
@@ -160,7 +160,8 @@ bool Fetch::start_origin(HedgedFetch& race) {
 }
 
 /// A peer request has ended: true when its response is the result of the fetch.
-asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerAttempt& runner) {
+asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerRequestPlan& plan,
+                                       PeerAttempt& runner) {
     auto& asked = runner.request;
     const auto verdict = *runner.verdict;
     auto& exchange = asked.exchange();
@@ -169,6 +170,8 @@ asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerAttempt& runner) {
         stale_copy_ = stale_copy_at(asked.peer().node, head);
     if (verdict != PeerVerdict::hit) {
         peers_.learn_from(runner, false, origin_usual_, Clock::now());
+        if (verdict == PeerVerdict::refused && peers_.may_select_better(head))
+            plan.ask_again({asked.peer_index(), runner.promised});
         co_return false;
     }
     co_return co_await take_hit(asked, [&](bool taken) {
@@ -281,7 +284,13 @@ asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view 
     if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return false;
     if (const auto* named = find(asked.exchange().head().fields, kFetcherField))
         meeting.fetcher = std::string(named->value);
+    const auto again =
+        verdict == PeerVerdict::refused && peers_.may_select_better(asked.exchange().head());
     co_await asked.discard();
+    if (again) {
+        const auto answered = co_await ask_who_fetches(meeting, failed);
+        co_return answered;
+    }
     upstream.origin_times.record(job_.wanted.request->origin()->key)
         .meetings.asked(!meeting.fetcher.empty());
     co_return false;
@@ -321,9 +330,14 @@ asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
         });
         co_return taken ? Followed::answered : Followed::elsewhere;
     }
+    const auto& refusal = runner->request.exchange().head();
+    if (*runner->verdict == PeerVerdict::refused && peers_.may_select_better(refusal)) {
+        const auto followed = co_await follow(node);
+        co_return followed;
+    }
     const auto is_gone = *runner->verdict == PeerVerdict::failure ||
                          *runner->verdict == PeerVerdict::timeout ||
-                         refusal_of(runner->request.exchange().head().fields) == Refusal::absent;
+                         refusal_of(refusal.fields) == Refusal::absent;
     co_return is_gone ? Followed::in_vain : Followed::elsewhere;
 }
 

@@ -44,7 +44,8 @@ private:
     bool start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns& whom,
                     const std::shared_ptr<const protocol::PeerView>& view);
     bool start_origin(HedgedFetch& race);
-    boost::asio::awaitable<bool> take_peer(HedgedFetch& race, PeerAttempt& runner);
+    boost::asio::awaitable<bool> take_peer(HedgedFetch& race, PeerRequestPlan& plan,
+                                           PeerAttempt& runner);
     boost::asio::awaitable<bool> take_hit(PeerRequest& asked,
                                           const std::function<void(bool)>& judged);
     bool may_meet() const;

@@ -1,10 +1,12 @@
 #include "proxy/fetch/fetch_peers.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "proxy/fetch/block_plan.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/http/hop_by_hop.hpp"
+#include "proxy/http/vary.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "summary/directory/directory.hpp"
 
@@ -102,9 +104,20 @@ bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {
 
 /// False: no peer can get this request.
 bool FetchPeers::prepare() {
-    if (!request_)
-        request_.emplace(*job_.wanted.request, job_.wanted.directives, cache_.shared.field_key);
+    if (!request_) {
+        const auto& request = *job_.wanted.request;
+        request_.emplace(request, job_.wanted.directives, cache_.shared.field_key,
+                         cache_.shared.varying_fields.of(request.key.authority()));
+    }
     return request_->possible();
+}
+
+bool FetchPeers::may_select_better(const Head& refusal) {
+    const auto names = vary_names(refusal.fields);
+    if (names.empty() || names == kVaryAny) return false;
+    cache_.shared.varying_fields.note(job_.wanted.request->key.authority(), names);
+    request_.reset();
+    return !std::exchange(selects_better_, true);
 }
 
 void FetchPeers::learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin,

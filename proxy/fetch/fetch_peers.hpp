@@ -38,6 +38,11 @@ public:
     std::string request_text(std::string_view token, Time now, std::string_view also = {},
                              std::string_view meet = {});
 
+    /// A peer has refused with this head, because the request has no hash of a field that selects
+    /// among its variants. The next request_text() has one. True once for each fetch: the peer may
+    /// get that request.
+    bool may_select_better(const Head& refusal);
+
     /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
     /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
     void learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin, Time now) const;
@@ -61,6 +66,7 @@ private:
     Cache& cache_;
     FetchJob& job_;
     std::optional<PeerRequestHead> request_;  // once a peer gets one
+    bool selects_better_ = false;             // since a refusal
 };
 
 /// Appends the Range and If-Range of a block, for a peer or the origin.

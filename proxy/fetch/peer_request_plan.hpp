@@ -155,6 +155,11 @@ public:
     Request ask(unsigned peers_open);
     /// A request went out at `now`; `known`: the peer's usual time.
     void asked(const RoundTrip& known, Time now);
+    /// The request of this turn has ended without counting: its peer is the next one again.
+    void ask_again(const PeerTurn& turn) {
+        whom_.turns[--next_] = turn;
+        --sent_;
+    }
     /// The origin cannot get the request now.
     void origin_cannot_be_asked() { origin_at_ = Time::max(); }
 
@@ -162,7 +167,7 @@ public:
     Duration latest() const { return budget_ + kLatestHead; }
 
 private:
-    const PeerTurns whom_;
+    PeerTurns whom_;
     const Duration budget_;
     Time origin_at_;
     Time next_at_{};

@@ -26,23 +26,35 @@ bool sent_in_clear(std::string_view name) {
            name == "accept-language";
 }
 
-std::string FieldHasher::operator()(std::string_view name, std::string_view value) const {
-    using base::bytes_of;
-    return base::hex(base::sip_hash(key_, {bytes_of(uri_), bytes_of("\n"), bytes_of(name),
-                                           bytes_of("\n"), bytes_of(value)}));
+bool sent_in_clear(const Field& line) {
+    using boost::beast::http::field;
+    return line.id == field::accept || line.id == field::accept_charset ||
+           line.id == field::accept_encoding || line.id == field::accept_language;
 }
 
-std::optional<std::string> hashed_fields(Fields request, const FieldHasher& hasher) {
-    std::string text, name, value;
+std::string FieldHasher::operator()(std::string_view name, std::string_view value) const {
+    using base::bytes_of;
+    return base::hex(base::sip_hash(
+        key_, {bytes_of(uri_), bytes_of("\n"), bytes_of(name), bytes_of("\n"), bytes_of(value)}));
+}
+
+std::optional<std::string> hashed_fields(Fields request, std::string_view selecting,
+                                         const FieldHasher& hasher) {
+    constexpr std::size_t kUsualName = 18;  // with its comma: one allocation for most requests
+    std::string text, value;
+    text.reserve(kUsualName * request.size());
     for (std::size_t i = 0; i < request.size(); ++i) {
-        name.clear();
-        append_lower(name, request[i].name);
-        if (sent_in_clear(name) || !is_first_of_its_name(request, i)) continue;
-        value.clear();
-        append_variant(value, name, request);
-        value.pop_back();  // its end
+        if (sent_in_clear(request[i]) || !is_first_of_its_name(request, i)) continue;
         if (!text.empty()) text.append(", ");
-        text.append(name).append("=").append(hasher(name, value));
+        const auto begin = text.size();
+        append_lower(text, request[i].name);
+        if (has_name(selecting, request[i].name)) {
+            const auto name = text.substr(begin);
+            value.clear();
+            append_variant(value, name, request);
+            value.pop_back();  // its end
+            text.append("=").append(hasher(name, value));
+        }
         if (text.size() > kMaxHashedFieldsBytes) return std::nullopt;
     }
     return text;
@@ -52,21 +64,27 @@ HashedFields::HashedFields(std::string_view text, const FieldHasher& hasher)
     : hasher_(hasher), usable_(text.size() <= kMaxHashedFieldsBytes) {
     ListMembers members(usable_ ? text : std::string_view());
     while (const auto member = members.next()) {
-        const auto equals = member->find('=');
-        if (equals == std::string_view::npos || member->size() - equals - 1 != kHashDigits) {
+        const auto equals = std::min(member->find('='), member->size());
+        const auto hash = member->substr(equals).substr(equals < member->size() ? 1 : 0);
+        if (equals < member->size() && hash.size() != kHashDigits) {
             usable_ = false;
             return;
         }
-        hashes_.emplace_back(member->substr(0, equals), member->substr(equals + 1));
+        hashes_.emplace_back(member->substr(0, equals), hash);
     }
 }
 
-bool HashedFields::matches(std::string_view name, std::optional<std::string_view> value) {
-    if (!usable_) return false;
+HashedFields::Match HashedFields::match(std::string_view name,
+                                        std::optional<std::string_view> value) {
+    if (!usable_) return Match::no;
     const auto sent = std::find_if(hashes_.begin(), hashes_.end(),
                                    [name](const auto& each) { return each.first == name; });
-    if (sent == hashes_.end() || !value) return sent == hashes_.end() && !value;
-    return hasher_(name, *value) == sent->second;
+    if (sent == hashes_.end() || !value)
+        return sent == hashes_.end() && !value ? Match::yes : Match::no;
+    if (!sent->second.empty())
+        return hasher_(name, *value) == sent->second ? Match::yes : Match::no;
+    add_name(unknown_names_, name);
+    return Match::unknown;
 }
 
 std::string HashedFields::credentials() const {

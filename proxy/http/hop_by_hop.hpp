@@ -15,7 +15,7 @@ inline constexpr std::string_view kPeerField = "Hearsay-Peer";
 /// The last option in kPeerField: the mark of the asking node's rule for the target, in
 /// hexadecimal.
 inline constexpr std::string_view kRuleOption = " rule=";
-/// Names and keyed hashes of the client's request fields in a peer request, which replace their
+/// Names of the client's request fields in a peer request, with keyed hashes in place of some
 /// values (hashed_fields.hpp).
 inline constexpr std::string_view kFieldsField = "Hearsay-Fields";
 

@@ -8,9 +8,12 @@
 namespace proxy {
 namespace {
 
-/// For a peer request, field by field.
+/// For a peer request, field by field. An unknown value is none of the stored ones. The other
+/// fields are compared all the same, so that the names of all unknown ones are noted.
 bool hashed_variant_matches(std::string_view names, std::string_view variant,
                             const SelectingFields& request, std::string& scratch) {
+    using Match = HashedFields::Match;
+    auto all_known = true;
     ListMembers list(names);
     while (const auto name = list.next()) {
         const auto length = variant.find(kEndOfValue);
@@ -26,12 +29,15 @@ bool hashed_variant_matches(std::string_view names, std::string_view variant,
         }
         std::optional<std::string_view> value = stored.substr(0, length);
         if (*value == std::string_view(&kAbsentValue, 1)) value.reset();
-        const auto matches = bare == kCredentialNames
-                                 ? request.hashed->credentials() == value.value_or("0")
-                                 : request.hashed->matches(bare, value);
-        if (!matches) return false;
+        if (bare == kCredentialNames) {
+            if (request.hashed->credentials() != value.value_or("0")) return false;
+            continue;
+        }
+        const auto match = request.hashed->match(bare, value);
+        if (match == Match::no) return false;
+        if (match == Match::unknown) all_known = false;
     }
-    return true;
+    return all_known;
 }
 
 }  // namespace

@@ -157,6 +157,8 @@ private:
                 if (line.id == field::etag || line.id == field::last_modified ||
                     iequals(line.name, kSourceField))
                     append_line(lines, line);
+        if (plan.refusal == Refusal::variant && hashed_ && !hashed_->unknown_names().empty())
+            lines.append("Vary: ").append(hashed_->unknown_names()).append("\r\n");
         const auto is_asked = meet_.kind == MeetQuestion::Kind::who && received_.may_travel;
         if (is_asked && (plan.refusal == Refusal::absent || plan.refusal == Refusal::busy)) {
             const auto node = service_.cache.shared.known_fetchers.meet(request_.hash, stats_.peer,

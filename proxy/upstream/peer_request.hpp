@@ -41,6 +41,7 @@ public:
     boost::asio::awaitable<PeerVerdict> send(std::string request, bool promised);
     boost::asio::awaitable<void> discard();
     const PeerOfView::Peer& peer() const { return *peer_; }
+    std::size_t peer_index() const { return peer_.index; }  // its number in the view
     Exchange& exchange() { return exchange_; }
 
     /// Books the end. The first call counts.

@@ -5,6 +5,8 @@
 #include "proxy/http/hashed_fields.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/response_head.hpp"
+#include "proxy/http/rule.hpp"
+#include "proxy/http/vary.hpp"
 
 namespace proxy {
 namespace {
@@ -16,16 +18,14 @@ void append_seconds(std::string& out, std::string_view name, std::chrono::second
 }  // namespace
 
 PeerRequestHead::PeerRequestHead(const RequestSnapshot& request,
-                                 const RequestDirectives& directives, const protocol::FieldKey& key)
-    : request_(request),
-      directives_(directives),
-      hashes_(hashed_fields(request.fields, FieldHasher(key, request.key.uri()))) {
-    std::string name;
-    for (const auto& line : request.fields) {
-        name.clear();
-        append_lower(name, line.name);
-        if (sent_in_clear(name)) append_line(clear_lines_, line);
-    }
+                                 const RequestDirectives& directives, const protocol::FieldKey& key,
+                                 std::string selecting)
+    : request_(request), directives_(directives) {
+    if (const auto* const rule = request.policy().rule)
+        for (const auto& name : rule->storing.key_fields) add_name(selecting, name);
+    hashes_ = hashed_fields(request.fields, selecting, FieldHasher(key, request.key.uri()));
+    for (const auto& line : request.fields)
+        if (sent_in_clear(line)) append_line(clear_lines_, line);
 }
 
 std::string PeerRequestHead::text(std::string_view node, std::string_view token,

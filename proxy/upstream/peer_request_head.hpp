@@ -14,11 +14,14 @@ namespace proxy {
 /// The head of the peer requests for one client request (protocol/FORMAT.md, Peer requests): the
 /// target, the client's directives on age, and the fields that select variants. Nothing else of the
 /// client's request leaves the node, because peers have no need of it. Fields that only negotiate
-/// content go out as they are, all others as hashes. `request` must outlive it.
+/// content go out as they are, and of all others the names, with hashes where they select variants.
+/// `request` must outlive it.
 class PeerRequestHead {
 public:
+    /// `selecting`: the fields by which responses of the site vary (VaryingFields). Those in the
+    /// `key_fields` of the request's rule are added to them.
     PeerRequestHead(const RequestSnapshot& request, const RequestDirectives& directives,
-                    const protocol::FieldKey& key);
+                    const protocol::FieldKey& key, std::string selecting);
 
     /// False: the request has more fields than a peer request can carry.
     bool possible() const { return hashes_.has_value(); }

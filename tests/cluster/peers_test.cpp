@@ -119,11 +119,16 @@ TEST_F(Peers, FindAVariantByAFieldThatTheyAreNotTold) {
     EXPECT_EQ(get("b", "/one", "X-Api-Key: k\r\nAccept-Language: de\r\n").body, "kde");
     EXPECT_EQ(seen("b", "a").refused, 1u);
     const auto given = get("b", "/one", mine + "User-Agent: other\r\n");
+    EXPECT_EQ(seen("b", "a").refused, 2u) << "the hashes of Cookie and X-Api-Key lacked";
     EXPECT_EQ(given.body, "sid=1kde");
     EXPECT_TRUE(contains(given.cache_status(), "PEER_a")) << given.cache_status();
     EXPECT_EQ(origin.requests(), 2u);
     EXPECT_EQ(get("b", "/one", mine).body, "sid=1kde");  // a copy for the request's own values
-    EXPECT_EQ(seen("b", "a").asked, 2u);
+    EXPECT_EQ(seen("b", "a").asked, 3u);
+    get("a", "/two", mine);
+    ASSERT_TRUE(eventually([&] { return announced("a", 2); }));
+    EXPECT_TRUE(contains(get("b", "/two", mine).cache_status(), "PEER_a"));
+    EXPECT_EQ(seen("b", "a").asked, 4u) << "node b knows what responses of this site vary by";
     EXPECT_EQ(get("b", "/one", "Cookie: sid=2\r\n").body, "sid=2");
     expect_balanced("a", "b");
 }
@@ -257,8 +262,9 @@ TEST_F(AskedByAPeer, IsToldNothingThatTheClientsFieldsSay) {  // peers speak in 
     EXPECT_EQ(field_of(head, "Accept-Language"), "de");
     EXPECT_EQ(field_of(head, "Cache-Control"), "only-if-cached, max-age=900");
     const auto hashes = field_of(head, "Hearsay-Fields");
-    for (const auto* name : {"authorization=", "cookie=", "x-api-key=", "referer="})
+    for (const auto* name : {"authorization,", "cookie,", "x-api-key,", "referer,"})
         EXPECT_TRUE(contains(hashes, name)) << hashes;
+    EXPECT_FALSE(contains(hashes, "=")) << "no response varies by them, so no peer needs a hash";
     EXPECT_EQ(field_of(origin.heads().back(), "Cookie"), "sid=secret");  // which may know
     EXPECT_EQ(field_of(origin.heads().back(), "Hearsay-Fields"), "");
 }
@@ -292,6 +298,10 @@ TEST_F(AskedByAPeer, KnowsAVariantByTheHashOfItsField) {
     EXPECT_EQ(ask("/varies", fields("sid=2")).status, 504u);
     EXPECT_EQ(ask("/varies", "Hearsay-Fields: cookie=1\r\n").status, 504u);
     EXPECT_EQ(ask("/varies", "Hearsay-Fields: x=y\r\nCookie: sid=1\r\n").status, 504u);
+    const auto name_alone = ask("/varies", "Hearsay-Fields: cookie, x-other\r\n");
+    EXPECT_EQ(name_alone.status, 504u);
+    EXPECT_EQ(name_alone.field("Vary"), "cookie") << "whose hash the peer should send";
+    EXPECT_EQ(ask("/varies", fields("sid=2")).field("Vary"), "") << "it has";
     // Knowledge of a hash alone gets a client nothing, and the hash goes no further.
     EXPECT_EQ(get("a", "/varies", fields("sid=1")).body, "");
     EXPECT_EQ(field_of(origin.heads().back(), "Hearsay-Fields"), "");

@@ -324,12 +324,17 @@ int fuzz_vary(const std::uint8_t* data, std::size_t size) {
     const Fields fields(b);
     const bool tokens = std::all_of(fields.begin(), fields.end(),
                                     [](const Field& line) { return is_token(line.name); });
-    const auto sent = tokens ? hashed_fields(b, FieldHasher(key, "u")) : std::nullopt;
     SelectingFields hashed(b);
-    if (sent) {
-        HashedFields hashes(*sent, FieldHasher(key, "u"));
+    for (const auto& selecting : {names, std::string()}) {
+        const FieldHasher hasher(key, "u");
+        const auto sent = tokens ? hashed_fields(b, selecting, hasher) : std::nullopt;
+        if (!sent) break;
+        HashedFields hashes(*sent, hasher);
         hashed.hashed = &hashes;
-        FUZZ_CHECK(variant_matches(names, of_a, hashed, scratch) == (!any && of_a == of_b));
+        const auto matches = variant_matches(names, of_a, hashed, scratch);
+        FUZZ_CHECK(!matches || (!any && of_a == of_b));
+        FUZZ_CHECK(matches || any || of_a != of_b || !hashes.unknown_names().empty());
+        FUZZ_CHECK(selecting.empty() || any || hashes.unknown_names().empty());
     }
     HashedFields nonsense(parts[2], FieldHasher(key, "u"));
     hashed.hashed = &nonsense;

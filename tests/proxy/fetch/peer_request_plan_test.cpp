@@ -313,6 +313,20 @@ TEST_F(PeerRaceTest, PutsItTwiceToTheOnlyOneThatHasIt) {
     EXPECT_EQ(step(plan, {}), AskStep::no_peers) << "its answer is not asked for again";
 }
 
+TEST_F(PeerRaceTest, PutsABetterRequestToTheSamePeerBeforeTheNextOne) {
+    auto plan = race(two());
+    plan.ask(0);
+    plan.asked(steady(10ms), kNow);
+    plan.ask_again({7, true});
+    for (const auto peer : {7u, 9u}) {
+        ASSERT_EQ(step(plan, {}), AskStep::ask_peer);
+        EXPECT_EQ(plan.ask(0).turn.peer, peer);
+        plan.asked(steady(10ms), kNow);
+    }
+    EXPECT_EQ(step(plan, {1}, kNow + kRepeatAfter), AskStep::wait) << "two have been asked";
+    EXPECT_EQ(step(plan, {}), AskStep::no_peers);
+}
+
 TEST_F(PeerRaceTest, AsksWhoIsFarAndTheOriginAtOnce) {
     PeerTurns far;
     far.add({7, true});

@@ -87,7 +87,8 @@ TEST(RequestSnapshot, NamesTheClientToOriginsOnly) {
               "GET /a HTTP/1.1\r\nHost: h.test\r\nX-B: 2\r\nX-Forwarded-For: 10.0.0.1\r\n"
               "Forwarded: for=10.0.0.1\r\nVia: 1.1 n\r\n\r\n")
         << "whatever Connection names";
-    const auto to_peer = PeerRequestHead(snapshot, {}, kFieldKey).text("a", "t0ken", std::nullopt);
+    const auto to_peer = PeerRequestHead(snapshot, {}, kFieldKey, "x-forwarded-for")
+                             .text("a", "t0ken", std::nullopt);
     EXPECT_EQ(to_peer.find("10.0.0.1"), std::string::npos) << to_peer;
     EXPECT_EQ(snapshot.fields.size(), 3u) << "what may be varied by";
 }
