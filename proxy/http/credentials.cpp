@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <string>
 
 #include "proxy/http/field_list.hpp"
@@ -35,14 +36,13 @@ constexpr std::array<std::string_view, 20> kCredentials{"Authorization",
                                                         "DD-Api-Key"};
 static_assert(kCredentials.size() <= 32);
 
-/// The lengths of the names as bits: most fields of a request are sorted out by them.
-constexpr std::uint32_t kCredentialLengths = [] {
-    std::uint32_t lengths = 0;
-    for (const auto name : kCredentials) lengths |= 1U << name.size();
-    return lengths;
+/// The fields whose names have this length: a name is compared with a few of them, or with none.
+constexpr std::array<CredentialFields, 32> kOfLength = [] {
+    std::array<CredentialFields, 32> fields{};
+    for (std::size_t i = 0; i < kCredentials.size(); ++i)
+        fields.at(kCredentials[i].size()) |= CredentialFields{1} << i;
+    return fields;
 }();
-static_assert(std::ranges::all_of(kCredentials,
-                                  [](std::string_view name) { return name.size() < 32; }));
 
 /// Words in names of such fields, as services choose the names as they like.
 constexpr std::array<std::string_view, 10> kWordsOfCredentials{
@@ -59,10 +59,12 @@ bool may_be_credential(std::string_view name) {
 }
 
 CredentialFields credential_field(std::string_view name) {
-    if (name.size() >= 32 || (kCredentialLengths >> name.size() & 1) == 0) return 0;
-    for (std::size_t i = 0; i < kCredentials.size(); ++i)
-        if (kCredentials[i].size() == name.size() && same_variable(kCredentials[i], name))
+    auto left = name.size() < kOfLength.size() ? kOfLength[name.size()] : 0;
+    for (; left != 0; left &= left - 1) {  // without its lowest bit
+        const auto i = std::countr_zero(left);
+        if (same_variable(kCredentials[static_cast<std::size_t>(i)], name))
             return CredentialFields{1} << i;
+    }
     return 0;
 }
 

@@ -3,12 +3,22 @@
 #include "proxy/http/field_list.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace proxy {
 
 namespace {
 
 using http_field = boost::beast::http::field;
+
+/// The beginning sorts out nearly every name.
+bool is_between_nodes(std::string_view name) {
+    constexpr std::string_view kBeginning = "Hearsay-";
+    constexpr std::array kNames{kPeerField,      kFieldsField, kFormField,   kServerField,
+                                kFirstSeenField, kMeetField,   kFetcherField};
+    return iequals(name.substr(0, kBeginning.size()), kBeginning) &&
+           std::ranges::any_of(kNames, [&](std::string_view own) { return iequals(name, own); });
+}
 
 bool always_stops(const Field& field) {
     switch (field.id) {
@@ -24,10 +34,7 @@ bool always_stops(const Field& field) {
         case http_field::proxy_authorization:
             return true;
         case http_field::unknown:
-            return iequals(field.name, kPeerField) || iequals(field.name, kFieldsField) ||
-                   iequals(field.name, kFormField) || iequals(field.name, kServerField) ||
-                   iequals(field.name, kFirstSeenField) || iequals(field.name, kMeetField) ||
-                   iequals(field.name, kFetcherField) || iequals(field.name, "HTTP2-Settings");
+            return is_between_nodes(field.name) || iequals(field.name, "HTTP2-Settings");
         default:
             return false;
     }

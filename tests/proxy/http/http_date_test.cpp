@@ -27,6 +27,17 @@ TEST(HttpDate, IgnoresLetterCase) {
     EXPECT_EQ(parse("sun nov  6 08:49:37 1994"), k1994);
 }
 
+TEST(HttpDate, IsReadAnewUnlessItIsTheLastOneAgain) {
+    for (int twice = 0; twice < 2; ++twice) {
+        EXPECT_EQ(parse("Sun, 06 Nov 1994 08:49:37 GMT"), k1994);
+        EXPECT_EQ(parse("Sun, 06 Nov 1994 08:49:38 GMT"), k1994 + 1s);
+        EXPECT_EQ(parse("Sun, 06 Nov 1994 08:49:38 GMT"), k1994 + 1s);
+        EXPECT_FALSE(parse("Sun, 06 Nov 1994 08:49:38 GMX"));
+        EXPECT_FALSE(parse("Sun, 06 Nov 1994 08:49:38 GMX")) << "no date is no last one";
+        EXPECT_EQ(parse("Sun, 06 Nov 1994 08:49:38 GMT"), k1994 + 1s);
+    }
+}
+
 TEST(HttpDate, ReachesBeyond2038) {
     EXPECT_EQ(parse("Thu, 18 Aug 2050 02:01:18 GMT"),
               std::chrono::sys_days(2050y / 8 / 18) + 2h + 1min + 18s);
