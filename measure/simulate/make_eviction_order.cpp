@@ -12,7 +12,9 @@ std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, cons
                                                    const Holders& holders, std::size_t proxy) {
     switch (replacement) {
         case Replacement::s3_fifo:
-            return std::make_unique<S3FifoOrder>(objects);
+            return std::make_unique<S3FifoOrder>(objects, proxy::Favour::bytes);
+        case Replacement::by_value:
+            return std::make_unique<S3FifoOrder>(objects, proxy::Favour::requests);
         case Replacement::sieve:
             return std::make_unique<SieveOrder>();
         case Replacement::w_tiny_lfu:

@@ -16,7 +16,9 @@ namespace measure {
 /// shards whose turn it is evicts one object. `objects` must outlive it.
 class S3FifoOrder final : public EvictionOrder {
 public:
-    explicit S3FifoOrder(const Objects& objects) : objects_(objects) {}
+    S3FifoOrder(const Objects& objects, proxy::Favour favour) : objects_(objects) {
+        for (auto& queue : queues_) queue.favour(favour);
+    }
 
     void insert(std::uint32_t object) override;
     void touch(std::uint32_t object) override;

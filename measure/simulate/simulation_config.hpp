@@ -27,6 +27,7 @@ enum class Scheme : std::uint8_t {
 /// The order of eviction from a full cache.
 enum class Replacement : std::uint8_t {
     s3_fifo,        // the production code
+    by_value,       // the production code with cache.favour requests
     sieve,          // Zhang et al. 2024
     w_tiny_lfu,     // Einziger et al. 2017
     gdsf,           // Cherkasova 1998

@@ -231,6 +231,22 @@ std::string why_copy(const StudiedCombination& chosen, const SimulationCounts* u
             : fmt::format(" (Seen with announcements after {}.)", announce_title(choices.base)));
 }
 
+/// Both optima of the eviction order: most requests, and least traffic of the origin. Empty if one
+/// of the rows was not run.
+std::string why_favour(const Study& study) {
+    std::optional<RequestRates> bytes, requests;
+    for (const auto& each : run_rows(study, Topic::copies)) {
+        if (each.title == "evict s3_fifo") bytes = per_request(*each.row->counts);
+        if (each.title == "evict by_value") requests = per_request(*each.row->counts);
+    }
+    if (!bytes || !requests) return {};
+    return fmt::format(
+        "Eviction: cache.favour requests answers {:.1f} % of the requests and {:.1f} % of the bytes, "
+        "cache.favour bytes (the default) {:.1f} % and {:.1f} %.",
+        requests->total * 100, requests->total_bytes * 100, bytes->total * 100,
+        bytes->total_bytes * 100);
+}
+
 /// The reason against the combination of all choices; empty if it is advisable.
 std::string why_not_together(const SimulationCounts& counts, const SimulationCounts& as_it_is) {
     const auto hits = static_cast<double>(counts.hits()),
@@ -309,6 +325,7 @@ std::optional<Advice> advise(const Study& study) {
     }
     out.config = best.config;
     out.reasons = {why_kind, why_announce(best, *choices), why_copy(best, usual.counts, *choices)};
+    if (auto favour = why_favour(study); !favour.empty()) out.reasons.push_back(std::move(favour));
     return out;
 }
 

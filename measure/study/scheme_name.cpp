@@ -48,6 +48,8 @@ std::string_view name(Replacement replacement) {
     switch (replacement) {
         case Replacement::s3_fifo:
             return "s3_fifo";
+        case Replacement::by_value:
+            return "by_value";
         case Replacement::sieve:
             return "sieve";
         case Replacement::w_tiny_lfu:

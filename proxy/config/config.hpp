@@ -238,9 +238,14 @@ struct DiskConfig {
 enum class DiskAdmission : std::uint8_t { second_request, always };
 inline constexpr std::array<std::string_view, 2> kDiskAdmissionNames{"second_request", "always"};
 
+/// What a full memory keeps: the objects that spare the origin most bytes, or most requests.
+enum class Favour : std::uint8_t { bytes, requests };
+inline constexpr std::array<std::string_view, 2> kFavourNames{"bytes", "requests"};
+
 /// The store: sizes of its tiers, limits of objects, and rules for storing.
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
+    Favour favour = Favour::bytes;
     std::vector<DiskConfig> disk;         // none: memory alone
     DiskAdmission disk_admission = DiskAdmission::second_request;
     std::uint64_t object_max = 1024ull

@@ -672,6 +672,12 @@ constexpr std::array kTable{
             "gap. A range far ahead of a running download gets a request of its own after 500 "
             "ms.",
             false, check_block},
+    Setting{"cache.favour", choice<&Config::cache, &CacheConfig::favour>(kFavourNames),
+            Effect::after_restart,
+            "What a full memory keeps. `bytes` judges objects by their uses alone (S3-FIFO), which "
+            "spares the origin most bytes. `requests` divides the uses by the size "
+            "(GreedyDual-Size with frequency): many small objects stay in place of a few large "
+            "ones, so more requests are hits."},
     Setting{"cache.variants", count<&Config::cache, &CacheConfig::variants>(1, kMaxVariants),
             Effect::on_reload,
             "Responses of one key that are stored side by side because of `Vary`. A further one "

@@ -21,6 +21,7 @@ SharedCache::SharedCache(const Config& config, const summary::KeyHasher& hasher,
       field_key(protocol::field_key(config.cluster ? config.cluster->keys.back() : "")),
       windows(config.limits.body_windows),
       store(config.cache.memory, key_hasher, to_node) {
+    store.favour(config.cache.favour);
     store.set_max_variants(config.cache.variants);
     const auto& directories = config.cache.disk;
     if (directories.empty()) return;

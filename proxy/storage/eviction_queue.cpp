@@ -1,12 +1,32 @@
 #include "proxy/storage/eviction_queue.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace proxy {
+namespace {
+
+/// The value of one use of the smallest object that counts as such; a use of 64 MiB has the value
+/// 1. The largest value, with all uses, is far below 2^31.
+constexpr std::uint64_t kWorthOfAByte = 1 << 26, kSmallest = 64;
+constexpr std::uint8_t kMaxFrequency = 30;
+
+/// Values grow without end, so they are compared by their distance.
+bool ahead(std::uint32_t value, std::uint32_t other) {
+    return static_cast<std::int32_t>(value - other) > 0;
+}
+
+}  // namespace
+
+EvictionQueue::List& EvictionQueue::list_of(const Node& node) {
+    if (node.in_ == Node::In::pinned) return pinned_;
+    if (!by_size_.empty()) return by_size_[static_cast<std::size_t>(std::bit_width(node.bytes_))];
+    return node.in_ == Node::In::small ? small_ : main_;
+}
 
 void EvictionQueue::push(Node::In in, Node& node) {
-    auto& to = list(in);
     node.in_ = in;
+    auto& to = list_of(node);
     node.previous_ = nullptr;
     node.next_ = to.head;
     (to.head ? to.head->previous_ : to.tail) = &node;
@@ -17,7 +37,7 @@ void EvictionQueue::push(Node::In in, Node& node) {
 }
 
 void EvictionQueue::unlink(Node& node) {
-    auto& from = list(node.in_);
+    auto& from = list_of(node);
     (node.previous_ ? node.previous_->next_ : from.head) = node.next_;
     (node.next_ ? node.next_->previous_ : from.tail) = node.previous_;
     from.bytes -= node.bytes_;
@@ -29,14 +49,24 @@ void EvictionQueue::unlink(Node& node) {
 
 void EvictionQueue::insert(Node& node, std::uint64_t bytes) {
     if (node.queued()) {
-        auto& in = list(node.in_);
-        in.bytes = in.bytes - node.bytes_ + bytes;
-        count(node.in_, bytes - node.bytes_);
+        const auto in = node.in_;
+        if (!by_size_.empty() && in != Node::In::pinned) {
+            unlink(node);
+            node.bytes_ = bytes;
+            set_value(node);
+            return push(in, node);
+        }
+        auto& of = list_of(node);
+        of.bytes = of.bytes - node.bytes_ + bytes;
+        count(in, bytes - node.bytes_);
         node.bytes_ = bytes;
         return;
     }
     node.bytes_ = bytes;
     node.uses_ = 0;
+    node.frequency_ = 0;
+    set_value(node);
+    if (!by_size_.empty()) return push(Node::In::main, node);
     const auto returns = ghosts_.erase(node.hash.low) > 0;
     push(returns ? Node::In::main : Node::In::small, node);
 }
@@ -50,7 +80,40 @@ void EvictionQueue::pin(Node& node) {
     push(Node::In::pinned, node);
 }
 
+void EvictionQueue::set_value(Node& node) const {
+    const auto of_a_use =
+        std::max<std::uint64_t>(kWorthOfAByte / std::max(node.bytes_, kSmallest), 1);
+    node.value_ = clock_ + static_cast<std::uint32_t>(of_a_use * (1u + node.frequency_));
+}
+
+/// Objects that were used since the last look get their new value, and go to the other end.
+EvictionQueue::Node* EvictionQueue::oldest_unused(List& list) {
+    while (list.tail && list.tail->uses_ > 0) {
+        auto& node = *list.tail;
+        unlink(node);
+        node.frequency_ = static_cast<std::uint8_t>(
+            std::min<unsigned>(kMaxFrequency, node.frequency_ + unsigned{node.uses_}));
+        node.uses_ = 0;
+        set_value(node);
+        push(Node::In::main, node);
+    }
+    return list.tail;
+}
+
+EvictionQueue::Node* EvictionQueue::pop_least_value() {
+    Node* least = nullptr;
+    for (auto& list : by_size_) {
+        auto* const oldest = oldest_unused(list);
+        if (oldest && (!least || ahead(least->value_, oldest->value_))) least = oldest;
+    }
+    if (!least) return nullptr;
+    unlink(*least);
+    if (ahead(least->value_, clock_)) clock_ = least->value_;
+    return least;
+}
+
 EvictionQueue::Node* EvictionQueue::pop_victim() {
+    if (!by_size_.empty()) return pop_least_value();
     while (small_.tail || main_.tail) {
         const auto from_small =
             small_.tail && (!main_.tail || small_.bytes * kSmallShare >= bytes());

@@ -5,7 +5,9 @@
 #include <boost/unordered/unordered_flat_set.hpp>
 #include <cstdint>
 #include <deque>
+#include <vector>
 
+#include "proxy/config/config.hpp"
 #include "summary/sizing/key_hash.hpp"
 
 namespace proxy {
@@ -16,6 +18,12 @@ namespace proxy {
 /// queue directly. So a scan of objects that are used once passes through the small queue, and the
 /// rest stays. One thread at a time; the store uses the lock of a shard.
 ///
+/// With Favour::requests the least *value* goes instead: the clock at the time when the object came
+/// or was last looked at, and its uses divided by its size (GreedyDual-Size with frequency,
+/// Cherkasova, HP Labs 1998). The clock is the value of the last victim. Objects of one size class
+/// stand in one list by the time of their last look, so a victim is the oldest of some list: a use
+/// costs a hit nothing but the count, and an eviction looks at the ends of kSizeClasses lists.
+///
 /// The eviction of an object with readers frees nothing, so such an object is *pinned*: it is set
 /// aside and left out of bytes() until a later look.
 class EvictionQueue {
@@ -24,6 +32,7 @@ public:
     static constexpr unsigned kSmallShare = 10;  // the small queue holds one part in this many
     static constexpr std::size_t kMinGhosts = 64;
     static constexpr std::size_t kLooksAtPinned = 8;
+    static constexpr std::size_t kSizeClasses = 65;  // by the highest bit of the size in bytes
 
     class Node {
     public:
@@ -37,13 +46,17 @@ public:
         Node* previous_ = nullptr;
         Node* next_ = nullptr;
         std::uint64_t bytes_ = 0;
+        std::uint32_t value_ = 0;  // modulo 2^32, see ahead()
         In in_ = In::none;
-        std::uint8_t uses_ = 0;
+        std::uint8_t uses_ = 0;       // since the last look
+        std::uint8_t frequency_ = 0;  // uses before that, with Favour::requests
     };
 
     /// Adds the bytes() of this queue to `total`, which must outlive it. To be called before the
     /// first insert().
     void count_into(std::atomic<std::uint64_t>& total) { total_ = &total; }
+    /// To be called before the first insert().
+    void favour(Favour what) { by_size_.resize(what == Favour::requests ? kSizeClasses : 0); }
 
     /// Adds a node, or changes the size of a queued one.
     void insert(Node& node, std::uint64_t bytes);
@@ -67,7 +80,7 @@ public:
     }
 
     /// The bytes that can be evicted.
-    std::uint64_t bytes() const { return small_.bytes + main_.bytes; }
+    std::uint64_t bytes() const { return evictable_; }
 
 private:
     struct List {
@@ -77,18 +90,24 @@ private:
         std::size_t count = 0;
     };
 
-    List& list(Node::In in) {
-        return in == Node::In::small ? small_ : in == Node::In::main ? main_ : pinned_;
-    }
+    List& list_of(const Node& node);
     void count(Node::In in, std::uint64_t more) {
-        if (total_ && in != Node::In::pinned) total_->fetch_add(more, std::memory_order_relaxed);
+        if (in == Node::In::pinned) return;
+        evictable_ += more;
+        if (total_) total_->fetch_add(more, std::memory_order_relaxed);
     }
     void push(Node::In in, Node& node);
     void unlink(Node& node);
     void remember(summary::KeyHash hash);
+    void set_value(Node& node) const;
+    Node* oldest_unused(List& list);
+    Node* pop_least_value();
 
     std::atomic<std::uint64_t>* total_ = nullptr;
+    std::uint64_t evictable_ = 0;
     List small_, main_, pinned_;
+    std::vector<List> by_size_;  // in place of small_ and main_; empty: Favour::bytes
+    std::uint32_t clock_ = 0;    // value of the last victim
     std::deque<std::uint64_t> ghost_order_;
     boost::unordered_flat_set<std::uint64_t> ghosts_;
 };

@@ -123,6 +123,7 @@ public:
     Entry* pop_victim() { return static_cast<Entry*>(queue_.pop_victim()); }
     /// See EvictionQueue::count_into().
     void count_evictable_into(std::atomic<std::uint64_t>& total) { queue_.count_into(total); }
+    void favour(Favour what) { queue_.favour(what); }
     std::uint64_t evictable_bytes() const { return queue_.bytes(); }
 
     std::uint64_t objects() const { return entries_.size(); }

@@ -21,6 +21,10 @@ MemoryTier::MemoryTier(base::MemoryBudget& budget, StoreShards& shards, Announce
     for (auto& in : shards_) in.memory.count_evictable_into(evictable_);
 }
 
+void MemoryTier::favour(Favour what) {
+    for (auto& in : shards_) in.memory.favour(what);
+}
+
 void MemoryTier::pin(summary::KeyHash key) {
     auto& in = shards_.of(key);
     const std::lock_guard lock(in.mutex);

@@ -38,6 +38,9 @@ public:
     MemoryTier(const MemoryTier&) = delete;
     MemoryTier& operator=(const MemoryTier&) = delete;
 
+    /// The order of eviction. To be called before anything is stored.
+    void favour(Favour what);
+
     /// Takes `bytes` from the cap, after the eviction of unused entries where that is necessary.
     /// Fails if too little can be evicted: one part in kShareLeft of the cap stays evictable.
     std::optional<base::Charge> reserve(std::uint64_t bytes, Clock::time_point now);

@@ -70,6 +70,8 @@ public:
     /// Writes the queued records. The last call; afterwards the disk yields nothing.
     void close_disk() { disk_.close(); }
     void set_admission(DiskAdmission admission) { writer_.set_admission(admission); }
+    /// See MemoryTier::favour().
+    void favour(Favour what) { memory_.favour(what); }
     /// See MemoryTier::max_variants().
     void set_max_variants(std::size_t most) { memory_.set_max_variants(most); }
     /// Null for a store in memory alone.

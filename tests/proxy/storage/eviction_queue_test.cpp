@@ -53,6 +53,69 @@ TEST(EvictionQueue, CountsBytesAndEndsEmpty) {
     EXPECT_EQ(queue.bytes(), 0u);
 }
 
+TEST(EvictionQueue, KeepsSmallAndUsedObjectsWhereRequestsAreFavoured) {
+    EvictionQueue queue;
+    queue.favour(Favour::requests);
+    std::vector<std::unique_ptr<Item>> small;
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        small.push_back(std::make_unique<Item>(i));
+        queue.insert(*small.back(), 1 << 10);
+    }
+    Item large(1000), used(1001);
+    queue.insert(large, 1 << 20);
+    queue.insert(used, 1 << 20);
+    EvictionQueue::touch(used);
+    EXPECT_EQ(queue.bytes(), (100u << 10) + (2u << 20));
+    EXPECT_EQ(queue.pop_victim(), &large) << "it spares one request in place of a thousand";
+    EXPECT_EQ(queue.pop_victim(), &used);
+    EXPECT_EQ(queue.bytes(), 100u << 10);
+}
+
+TEST(EvictionQueue, ForgetsUsesOfLongAgoWhereRequestsAreFavoured) {
+    EvictionQueue queue;
+    queue.favour(Favour::requests);
+    Item once_popular(1);
+    queue.insert(once_popular, 1 << 20);
+    for (int i = 0; i < 3; ++i) EvictionQueue::touch(once_popular);
+    std::vector<std::unique_ptr<Item>> stream;
+    auto victims = 0;
+    for (std::uint64_t i = 2; once_popular.queued() && victims < 100'000; ++i) {
+        stream.push_back(std::make_unique<Item>(i));
+        queue.insert(*stream.back(), 1 << 10);
+        if (stream.size() > 50) victims += queue.pop_victim() != nullptr;
+    }
+    EXPECT_FALSE(once_popular.queued()) << "the clock has passed it";
+}
+
+TEST(EvictionQueue, ChangesTheSizeOfAnObjectWhereRequestsAreFavoured) {
+    EvictionQueue queue;
+    queue.favour(Favour::requests);
+    Item grown(1), other(2);
+    queue.insert(grown, 100);
+    queue.insert(other, 1000);
+    queue.insert(grown, 100'000);
+    EXPECT_EQ(queue.bytes(), 101'000u);
+    queue.pin(other);
+    EXPECT_EQ(queue.bytes(), 100'000u);
+    EXPECT_EQ(queue.pop_victim(), &grown);
+    EXPECT_EQ(queue.pop_victim(), nullptr);
+    queue.unpin_unless([](const auto&) { return false; });
+    EXPECT_EQ(queue.pop_victim(), &other);
+    EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(EvictionQueue, OutlivesTheRangeOfItsClockWhereRequestsAreFavoured) {
+    EvictionQueue queue;
+    queue.favour(Favour::requests);
+    // Each victim moves the clock by 2^20, so that it passes 2^32 several times.
+    Item a(1), b(2);
+    queue.insert(a, 1);
+    for (int i = 0; i < 20'000; ++i) {
+        queue.insert(i % 2 == 0 ? b : a, 1);
+        ASSERT_EQ(queue.pop_victim(), i % 2 == 0 ? &a : &b) << i;
+    }
+}
+
 TEST(EvictionQueue, RemembersEvictedKeysForAWhile) {
     EvictionQueue queue;
     Item first(1), other(2);
