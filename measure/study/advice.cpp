@@ -241,7 +241,8 @@ std::string why_favour(const Study& study) {
     }
     if (!bytes || !requests) return {};
     return fmt::format(
-        "Eviction: cache.favour requests answers {:.1f} % of the requests and {:.1f} % of the bytes, "
+        "Eviction: cache.favour requests answers {:.1f} % of the requests and {:.1f} % of the "
+        "bytes, "
         "cache.favour bytes (the default) {:.1f} % and {:.1f} %.",
         requests->total * 100, requests->total_bytes * 100, bytes->total * 100,
         bytes->total_bytes * 100);

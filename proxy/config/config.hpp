@@ -246,7 +246,7 @@ inline constexpr std::array<std::string_view, 2> kFavourNames{"bytes", "requests
 struct CacheConfig {
     std::uint64_t memory = 512ull << 20;  // bytes, over all workers
     Favour favour = Favour::bytes;
-    std::vector<DiskConfig> disk;         // none: memory alone
+    std::vector<DiskConfig> disk;  // none: memory alone
     DiskAdmission disk_admission = DiskAdmission::second_request;
     std::uint64_t object_max = 1024ull
                                << 20;  // bytes of one body; in one piece at most half the memory

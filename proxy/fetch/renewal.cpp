@@ -115,8 +115,7 @@ bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::Ke
     const auto known = news_of(cache, hash, uri, stored, now);
     if (!known || known->what.version != renewal_version(stored, stored.body_bytes())) return false;
     const auto date = date_text(known->what.date), expires = date_text(known->what.expires);
-    const auto age = std::to_string(
-        std::chrono::ceil<Seconds>(now - known->confirmed).count());
+    const auto age = std::to_string(std::chrono::ceil<Seconds>(now - known->confirmed).count());
     Head head;
     head.status = 304;
     if (known->what.date != 0) head.fields.push_back({field::date, "Date", date});
