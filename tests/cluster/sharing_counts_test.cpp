@@ -20,7 +20,8 @@ protected:
 
 TEST_F(SharingCounts, FindWhatASummaryHidesBySampling) {
     start_pair(1, std::chrono::minutes(1));
-    get("b", "/kept");  // which a hears of at the first announcement
+    get("b", "/kept");
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); }));  // the first one comes at once
     for (int i = 0; i < 3; ++i) get("b", "/hidden" + std::to_string(i));
     for (int i = 0; i < 3; ++i) {
         const auto answer = get("a", "/hidden" + std::to_string(i));
