@@ -186,7 +186,10 @@ int purge_command(const NodeChoice& choice, const PurgeNames& names, bool json) 
             "note: a star in a URL is a character like any other; --prefix http://host/path/ is "
             "for all URLs that begin so\n");
     fmt::print("{}: {} here{}{}\n", names.soft ? "made stale" : "purged",
-               measure::amount(objects, "object"), confirmed.empty() ? "" : "; gone at ",
+               measure::amount(objects, "object"),
+               confirmed.empty() ? ""
+               : names.soft      ? "; confirmed by "
+                                 : "; gone at ",
                fmt::join(confirmed, ", "));
     if (!away.empty())
         fmt::print(

@@ -180,7 +180,7 @@ std::string reply_text(const OriginReply& reply) {
     text += fmt::format(", a redirect to {}, which ", reply.redirected_to);
     if (!reply.leaves_mirrors) return text + "an entry of origins covers";
     return text + fmt::format(
-                      "no mirror covers: clients that follow it pass the cache. Add {} to "
+                      "no mirror covers: clients that follow it go past the cache. Add {} to "
                       "origins with a name of its own (public), or let the rule follow "
                       "redirects",
                       reply.redirected_to);

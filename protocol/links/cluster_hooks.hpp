@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "protocol/membership/peer_view.hpp"
@@ -23,7 +22,7 @@ struct ClusterHooks {
     /// come again. The hook may be empty.
     std::function<void(const Invalidation&, std::function<void()> done)> on_invalidation;
     /// Peer `node` tells of renewals. The hook may be empty.
-    std::function<void(const std::string& node, std::span<const Renewal>)> on_renewals;
+    std::function<void(const std::string& node, const Renewals&)> on_renewals;
 };
 
 }  // namespace protocol

@@ -25,14 +25,18 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 
 }  // namespace
 
+std::uint64_t LinkState::OwnReport::clock_at(TimePoint now) const {
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count();
+    return clock_ms == 0 ? 0 : clock_ms + static_cast<std::uint64_t>(since);
+}
+
 std::shared_ptr<const Bytes> LinkState::OwnReport::stamped(TimePoint now) const {
     if (clock_ms == 0) return bytes;
-    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count();
     auto all = std::make_shared<Bytes>(*bytes);
     WireWriter out(*all);
     out.u8(kReportClockSection);
     out.u8(sizeof clock_ms);
-    out.u64(clock_ms + static_cast<std::uint64_t>(since));
+    out.u64(clock_at(now));
     return all;
 }
 

@@ -75,9 +75,11 @@ struct LinkState {
     struct OwnReport {
         std::uint64_t number = 0;  // grows with each report
         std::shared_ptr<const Bytes> bytes;
-        TimePoint made{};            // at `clock` of the wall clock
+        TimePoint made{};            // when the wall clock said clock_ms
         std::uint64_t clock_ms = 0;  // since 1970; 0: the report goes out without a clock
 
+        /// The wall clock at `now`; 0: unknown.
+        std::uint64_t clock_at(TimePoint now) const;
         /// The bytes with the wall clock at `now`.
         std::shared_ptr<const Bytes> stamped(TimePoint now) const;
     };

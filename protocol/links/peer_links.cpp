@@ -70,7 +70,7 @@ Subscriptions::Hooks PeerLinks::subscription_hooks() {
                 if (!context_.hooks.on_invalidation) return done();
                 context_.hooks.on_invalidation(what, std::move(done));
             },
-            [this](std::size_t peer, std::span<const Renewal> renewals) {
+            [this](std::size_t peer, const Renewals& renewals) {
                 if (context_.hooks.on_renewals) context_.hooks.on_renewals(known_[peer], renewals);
             }};
 }

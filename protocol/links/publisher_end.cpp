@@ -173,6 +173,7 @@ void PublisherEnd::tell(const Renewal& renewal, TimePoint at, const summary::Pee
 std::optional<Message> PublisherEnd::next_renewals(TimePoint now) {
     if (renewals_.empty()) return std::nullopt;
     Renewals all;
+    all.sent_ms = state_.report.clock_at(now);
     for (auto& [what, at] : renewals_) {
         const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(now - at).count();
         what.age_ms += static_cast<std::uint32_t>(std::max<std::int64_t>(age, 0));

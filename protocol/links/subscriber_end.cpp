@@ -247,7 +247,7 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
         return;
     }
     const auto* renewals = std::get_if<Renewals>(&message);
-    if (renewals != nullptr && all_.hooks_.renewed) all_.hooks_.renewed(peer, renewals->list);
+    if (renewals != nullptr && all_.hooks_.renewed) all_.hooks_.renewed(peer, *renewals);
     const auto* begin = std::get_if<SnapshotBegin>(&message);
     if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
         return end(make_error_code(Error::too_many_shapes));

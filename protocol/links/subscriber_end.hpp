@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/async/error.hpp"
@@ -52,7 +51,7 @@ public:
         /// It has sent an invalidation; ClusterHooks explains `done`.
         std::function<void(const Invalidation&, std::function<void()> done)> invalidated;
         /// It has renewed what this node may store, too.
-        std::function<void(std::size_t peer, std::span<const Renewal>)> renewed;
+        std::function<void(std::size_t peer, const Renewals&)> renewed;
     };
     Subscriptions(LinkState& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
     Subscriptions(const Subscriptions&) = delete;

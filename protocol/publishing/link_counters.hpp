@@ -100,7 +100,7 @@ inline constexpr base::CounterRow<SyncCounters> kSyncCounters[] = {
      "keys and tags",
      "Keys and tags that a peer said are no longer to be used (hearsay_invalidations_total).", ""},
     {&SyncCounters::renewals_received, "cluster.peers[].renewals_received", "responses",
-     "Responses of origins of which a peer told that it got or confirmed them.",
+     "Responses of which a peer told that the origin had sent or confirmed them.",
      "hearsay_renewals_received_total"},
 };
 static_assert(every_member_has_a_row(kSyncCounters));

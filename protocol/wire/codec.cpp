@@ -121,7 +121,8 @@ base::Result<Message> decode_invalidate(WireReader in, std::size_t body_bytes, b
 
 base::Result<Message> decode_renewals(WireReader in, std::size_t body_bytes) {
     Renewals all;
-    const auto count = body_bytes / kRenewalBytes;
+    all.sent_ms = in.u64();
+    const auto count = (body_bytes - std::min(body_bytes, kRenewalsHeadBytes)) / kRenewalBytes;
     const auto valid = count >= 1 && count <= kMaxRenewalsAtOnce;
     for (std::size_t i = 0; valid && i < count; ++i) {
         auto& one = all.list.emplace_back();
@@ -194,6 +195,7 @@ public:
     void operator()(const Confirm& confirm) { out_.u64(confirm.last); }
     void operator()(const Report& report) { out_.bytes(report.body); }
     void operator()(const Renewals& all) {
+        out_.u64(all.sent_ms);
         for (const auto& one : all.list) {
             put(out_, one.key);
             for (const auto number : {one.version, one.date, one.expires}) out_.u64(number);

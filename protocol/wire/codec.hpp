@@ -45,6 +45,7 @@ inline constexpr std::uint8_t kReportClockSection = 4;
 inline constexpr std::size_t kKeyHashBytes = 16;
 inline constexpr std::size_t kInvalidateHeadBytes = 12;     // last, count of keys
 inline constexpr std::size_t kMaxInvalidatedAtOnce = 1024;  // hashes in one frame
+inline constexpr std::size_t kRenewalsHeadBytes = 8;        // sent
 inline constexpr std::size_t kRenewalBytes = 44;
 inline constexpr std::size_t kMaxRenewalsAtOnce = 256;  // in one frame
 

@@ -126,11 +126,6 @@ struct Report {
     base::ByteView body;
     bool operator==(const Report& other) const { return std::ranges::equal(body, other.body); }
 };
-/// From the publisher, to subscribers with kTakesRenewals: at most kMaxRenewalsAtOnce.
-struct Renewals {
-    std::vector<Renewal> list;
-    bool operator==(const Renewals&) const = default;
-};
 struct Goodbye {  // publisher; the last message
     bool operator==(const Goodbye&) const = default;
 };

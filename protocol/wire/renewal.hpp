@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "summary/sizing/key_hash.hpp"
 
@@ -15,6 +16,13 @@ struct Renewal {
     std::uint64_t expires = 0;
     std::uint32_t age_ms = 0;  // since the origin confirmed or sent it
     bool operator==(const Renewal&) const = default;
+};
+
+/// A message from the publisher, to subscribers with kTakesRenewals: at most kMaxRenewalsAtOnce.
+struct Renewals {
+    std::uint64_t sent_ms = 0;  // by the sender's wall clock, since 1970; 0: unknown
+    std::vector<Renewal> list;
+    bool operator==(const Renewals&) const = default;
 };
 
 }  // namespace protocol

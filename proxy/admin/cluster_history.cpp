@@ -33,6 +33,11 @@ std::uint32_t at_most_32_bits(std::uint64_t count) {
     return static_cast<std::uint32_t>(std::min(count, kMost));
 }
 
+/// Reports are statements of peers, which may name any number.
+std::uint64_t whole_number(double value) {
+    return static_cast<std::uint64_t>(std::min(value, 0x1p63));
+}
+
 float milliseconds_or_none(std::uint64_t us) {
     return us == 0 ? -1 : static_cast<float>(static_cast<double>(us) / 1000);
 }
@@ -117,12 +122,12 @@ std::vector<HistoryPoint> rounded(const std::vector<Sum>& sums, Time begin) {
             const auto exact = sum.requests[i] + left[i];
             const auto whole = std::max(std::round(exact), 0.0);
             left[i] = exact - whole;
-            point.requests[i] = at_most_32_bits(static_cast<std::uint64_t>(whole));
+            point.requests[i] = at_most_32_bits(whole_number(whole));
         }
         point.refused = point.requests[static_cast<std::size_t>(Outcome::refused)];
-        point.to_clients = static_cast<std::uint64_t>(sum.to_clients);
-        point.from_peers = static_cast<std::uint64_t>(sum.from_peers);
-        point.from_origins = static_cast<std::uint64_t>(sum.from_origins);
+        point.to_clients = whole_number(sum.to_clients);
+        point.from_peers = whole_number(sum.from_peers);
+        point.from_origins = whole_number(sum.from_origins);
         if (sum.timed > 0) point.all_p50_ms = static_cast<float>(sum.p50_by_requests / sum.timed);
         point.all_p99_ms = sum.p99_ms;
         points.push_back(point);

@@ -84,6 +84,7 @@ Fill::Incoming Delivery::incoming_of(StoreCandidate& made, Sender sender,
     incoming.peer = std::move(sender.peer);
     incoming.server = std::move(sender.server);
     incoming.redirects = sender.redirects;
+    incoming.stands_in = sender.stands_in;
     incoming.upstream_status = sender.upstream_status;
     incoming.live = std::move(live);
     incoming.verdict = made.verdict;
@@ -343,15 +344,18 @@ void Delivery::tell_peers(const StoredResponse& response, const Sender& sender,
                           const std::optional<std::uint64_t>& length) {
     constexpr unsigned kConfirmed = 304;
     const auto is_news = sender.from == Fill::From::origin || sender.upstream_status == kConfirmed;
-    if (!is_news || job_.wanted.block || !(job_.from.stale || job_.from.others_have)) return;
+    const auto may_be_elsewhere =
+        job_.from.stale || job_.from.others_have || !job_.from.may_ask_peers;
+    if (!is_news || job_.wanted.block || !may_be_elsewhere) return;
     const auto& view = cache_.upstream.peers.view();
     if (!view || !view->directory) return;
     const auto peers = view->directory->candidates(job_.result.lease.key());
     if (peers.empty()) return;
     const auto now = Clock::now();
+    const auto told = renewal_of(job_.result.lease.hash(), response, length, now);
+    if (!told) return;
     ++cache_.upstream.counters.renewals_told;
-    cache_.shared.events.push(
-        LocalRenewal{renewal_of(job_.result.lease.hash(), response, length, now), now, peers});
+    cache_.shared.events.push(LocalRenewal{*told, now, peers});
 }
 
 void Delivery::count(StorageVerdict verdict) {

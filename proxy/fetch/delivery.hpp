@@ -43,6 +43,7 @@ public:
         unsigned upstream_status = 0;
         std::string server = {};  // address of the origin that sent that head; empty for a peer
         unsigned redirects = 0;   // that were followed to it
+        bool stands_in = false;   // Fill::Incoming::stands_in
     };
     /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
     /// False if the sender broke off.

@@ -24,7 +24,16 @@ namespace {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::string_view kStaleToo = " stale";
+constexpr std::string_view kStaleToo = " stale", kToStandIn = " stale stand-in";
+
+/// Nobody has confirmed it, so it is stale from its arrival on, and not stored.
+void never_fresh(StoreCandidate& made) {
+    auto& freshness = made.response->freshness;
+    const auto age = saturate(current_age(freshness, std::chrono::seconds(0)));
+    freshness.lifetime = std::min(freshness.lifetime, age);
+    freshness.stale_while_revalidate = StoredSeconds(-1);
+    made.verdict = StorageVerdict::not_reusable;
+}
 
 /// Status of the response; 0: there is none.
 unsigned status_of(const OriginAttempt& runner) {
@@ -64,7 +73,7 @@ asio::awaitable<void> Fetch::run() {
         if (!origin_ && may_meet()) {
             // Most misses neither ask nor follow, and need no coroutine to find that out.
             auto meeting = find_meeting({});
-            if (meeting.is_any()) {
+            if (meeting.leads_anywhere()) {
                 const auto followed = co_await meet(std::move(meeting));
                 if (followed) co_return;
             }
@@ -99,7 +108,8 @@ asio::awaitable<bool> Fetch::try_peers() {
     if (whom.count == 0) co_return false;
     origin_usual_ = origin;
     const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
-    PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers, can_ask_origin(), now);
+    PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers,
+                         can_ask_origin() && !peers_.asks_all(), now);
     HedgedFetch race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
@@ -170,7 +180,7 @@ asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerRequestPlan& plan,
         stale_copy_ = stale_copy_at(asked.peer().node, head);
     if (verdict != PeerVerdict::hit) {
         peers_.learn_from(runner, false, origin_usual_, Clock::now());
-        if (verdict == PeerVerdict::refused && peers_.may_select_better(head))
+        if (verdict == PeerVerdict::refused && peers_.learn_selecting_fields(head))
             plan.ask_again({asked.peer_index(), runner.promised});
         co_return false;
     }
@@ -285,7 +295,7 @@ asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view 
     if (const auto* named = find(asked.exchange().head().fields, kFetcherField))
         meeting.fetcher = std::string(named->value);
     const auto again =
-        verdict == PeerVerdict::refused && peers_.may_select_better(asked.exchange().head());
+        verdict == PeerVerdict::refused && peers_.learn_selecting_fields(asked.exchange().head());
     co_await asked.discard();
     if (again) {
         const auto answered = co_await ask_who_fetches(meeting, failed);
@@ -331,7 +341,7 @@ asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
         co_return taken ? Followed::answered : Followed::elsewhere;
     }
     const auto& refusal = runner->request.exchange().head();
-    if (*runner->verdict == PeerVerdict::refused && peers_.may_select_better(refusal)) {
+    if (*runner->verdict == PeerVerdict::refused && peers_.learn_selecting_fields(refusal)) {
         const auto followed = co_await follow(node);
         co_return followed;
     }
@@ -421,9 +431,9 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
     const auto meaning = meaning_of(*runner, asked);
     const auto status = status_of(*runner);
     if (status > 0) note_pause(*runner, meaning.error == FetchError::origin_error);
-    if (const auto trouble = stale_copy_ ? trouble_in(meaning, status) : std::nullopt) {
-        const auto stands_in = co_await stand_in_by_peer(*trouble);
-        if (stands_in) co_return;
+    if (const auto trouble = trouble_in(meaning, status)) {
+        const auto answered = co_await ask_peers_instead(*trouble, status);
+        if (answered) co_return;
     }
     if (meaning.step == OriginStep::fail)
         delivery_.fail(
@@ -441,16 +451,26 @@ std::optional<OriginTrouble> Fetch::trouble_in(const OriginMeaning& meaning,
     return failed ? std::optional(OriginTrouble::error) : std::nullopt;
 }
 
-/// Gives the stale copy of a peer in place of an origin in trouble. False: there is none that may.
-asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble) {
+/// The origin is in trouble, `status` is that of its response. A peer may have what this node
+/// lacks: a fresh copy of what is stale here, or a stale one that may stand in. False: none has.
+asio::awaitable<bool> Fetch::ask_peers_instead(OriginTrouble trouble, unsigned status) {
+    if (stale_copy_) co_return co_await stand_in_by_peer(trouble, status);
+    const auto may_help = job_.from.stale && job_.from.others_have && !may_stand_in(trouble);
+    if (!may_help || peers_.asks_all()) co_return false;
+    peers_.ask_all();
+    co_return co_await try_peers();
+}
+
+/// Gives the stale copy of a peer, which is stored nowhere by that.
+asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble, unsigned status) {
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
     const auto peer = peer_in_step(copy.peer);
-    if (!peer) co_return false;
+    if (!peer || !(*peer)->renews) co_return false;  // an earlier build does not know the word
     const auto latest = config_.constants.peers.budget_most;
     PeerRequest asked(cache_.upstream, *peer, {latest, latest});
     asked.note_in(job_.from.peers_asked);
     asked.belong_to(job_.wanted.request->trace);
-    auto text = peers_.request_text((*peer)->token, Clock::now(), kStaleToo);
+    auto text = peers_.request_text((*peer)->token, Clock::now(), kToStandIn);
     const auto verdict = co_await asked.send(std::move(text), true);
     auto& exchange = asked.exchange();
     if (verdict != PeerVerdict::hit || length_of_head_alone(exchange.head())) {
@@ -461,11 +481,15 @@ asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble) {
     auto from = exchange.received();
     from.from_peer = true;
     auto made = delivery_.candidate(from);
-    if (!exchange.has_framing() || !peers_.may_stand_in(*made.response, trouble, Clock::now())) {
-        asked.close(PeerVerdict::too_old);
+    const auto judged = exchange.has_framing() ? peers_.judge_stand_in(made, trouble, Clock::now())
+                                               : PeerVerdict::unusable;
+    if (judged != PeerVerdict::hit) {
+        asked.close(judged);
         co_return false;
     }
-    Delivery::Sender sender{Fill::From::peer, (*peer)->node, exchange.head().status};
+    never_fresh(made);
+    Delivery::Sender sender{Fill::From::peer, (*peer)->node, status};
+    sender.stands_in = true;
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);

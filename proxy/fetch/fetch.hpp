@@ -53,13 +53,17 @@ private:
     struct Meeting {
         std::optional<PeerOfView> to_ask;  // the meeting point, if it is a peer and asking pays
         std::string fetcher;               // empty: none is known, so this node is to fetch
-        bool is_any() const { return to_ask || !fetcher.empty(); }
+        bool leads_anywhere() const { return to_ask || !fetcher.empty(); }
     };
     Meeting find_meeting(std::string_view failed);
     boost::asio::awaitable<bool> meet(Meeting meeting);
     boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed);
     std::optional<PeerOfView> peer_in_step(const std::string& node) const;
-    enum class Followed : std::uint8_t { answered, elsewhere, in_vain };
+    enum class Followed : std::uint8_t {
+        answered,   // the response came: the fetch is over
+        elsewhere,  // that node has it, but not for this request: the origin is asked
+        in_vain     // that node is gone or gave nothing: ask once who else fetches
+    };
     boost::asio::awaitable<Followed> follow(const std::string& node);
     void learn_first_sight(const Head& of_peer) const;
     void peer_won(HedgedFetch& race, const PeerAttempt& winner);
@@ -80,7 +84,8 @@ private:
     bool renew_stored(const Exchange& not_modified, Fields stored);
     boost::asio::awaitable<void> fetch_validated(Exchange& not_modified);
     std::optional<OriginTrouble> trouble_in(const OriginMeaning& meaning, unsigned status) const;
-    boost::asio::awaitable<bool> stand_in_by_peer(OriginTrouble trouble);
+    boost::asio::awaitable<bool> ask_peers_instead(OriginTrouble trouble, unsigned status);
+    boost::asio::awaitable<bool> stand_in_by_peer(OriginTrouble trouble, unsigned status);
     boost::asio::awaitable<bool> fetch_copy(const StaleCopy& copy, Exchange& not_modified,
                                             PeerOfView peer);
 

@@ -7,6 +7,7 @@
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/http/vary.hpp"
+#include "proxy/storage/announceable.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
 #include "summary/directory/directory.hpp"
 
@@ -69,7 +70,11 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
 summary::PeerSet FetchPeers::with_news(const protocol::PeerView& view, const summary::PeerSet& all,
                                        Time now) const {
     const auto& lease = job_.result.lease;
-    const auto news = news_of(cache_.shared, lease.hash(), lease.uri(), *job_.from.stale, now);
+    const auto& stale = *job_.from.stale;
+    if (asks_all_) return all;
+    if (has_survived_invalidation(cache_.shared.store, lease.hash(), lease.uri(), stale)) return {};
+    if (!is_announceable(stale, stale.arrival.steady)) return all;  // peers do not know of it
+    const auto news = news_of(cache_.shared, lease.hash(), lease.uri(), stale, now);
     summary::PeerSet some;
     for (const auto peer : all)
         if (!view.peers[peer].renews || (news && view.peers[peer].node == news->node))
@@ -112,7 +117,7 @@ bool FetchPeers::prepare() {
     return request_->possible();
 }
 
-bool FetchPeers::may_select_better(const Head& refusal) {
+bool FetchPeers::learn_selecting_fields(const Head& refusal) {
     const auto names = vary_names(refusal.fields);
     if (names.empty() || names == kVaryAny) return false;
     cache_.shared.varying_fields.note(job_.wanted.request->key.authority(), names);
@@ -174,10 +179,14 @@ PeerVerdict FetchPeers::judge(const StoredMetadata& copy, Time now) const {
     return judge_copy(job_.wanted.directives, copy, since_invalidation(now, copy.tags));
 }
 
-bool FetchPeers::may_stand_in(const StoredMetadata& copy, OriginTrouble trouble, Time now) const {
-    return !since_invalidation(now, copy.tags) &&
-           may_serve_stale(job_.wanted.directives, copy.freshness, copy.residence(now), trouble,
-                           job_.wanted.request->policy().rules());
+PeerVerdict FetchPeers::judge_stand_in(const StoreCandidate& made, OriginTrouble trouble,
+                                       Time now) const {
+    const auto& copy = *made.response;
+    if (!can_be_copy(copy, made.verdict)) return PeerVerdict::unusable;
+    const auto may = !since_invalidation(now, copy.tags) &&
+                     may_serve_stale(job_.wanted.directives, copy.freshness, copy.residence(now),
+                                     trouble, job_.wanted.request->policy().rules());
+    return may ? PeerVerdict::hit : PeerVerdict::too_old;
 }
 
 /// The time since the last invalidation of the content, or of something with one of these tags.

@@ -29,6 +29,11 @@ public:
     /// whether any announces the content.
     PeerTurns whom_to_ask(const protocol::PeerView& view, const RoundTrip& origin, Time now) const;
 
+    /// The origin is in trouble: whom_to_ask() chooses among all peers that announce the content,
+    /// and not only those that have told of news.
+    void ask_all() { asks_all_ = true; }
+    bool asks_all() const { return asks_all_; }
+
     /// See may_get_request().
     bool may_be_asked(const protocol::PeerView::Peer& peer) const;
 
@@ -41,7 +46,7 @@ public:
     /// A peer has refused with this head, because the request has no hash of a field that selects
     /// among its variants. The next request_text() has one. True once for each fetch: the peer may
     /// get that request.
-    bool may_select_better(const Head& refusal);
+    bool learn_selecting_fields(const Head& refusal);
 
     /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
     /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
@@ -52,9 +57,9 @@ public:
     /// `hit` for a response that ends the fetch; `made` is its draft.
     PeerVerdict judge(const Exchange& exchange, const StoreCandidate& made, Time now) const;
     PeerVerdict judge(const StoredMetadata& copy, Time now) const;
-    /// May this stale copy of a peer stand in for an origin in this trouble? After an invalidation
-    /// none may.
-    bool may_stand_in(const StoredMetadata& copy, OriginTrouble trouble, Time now) const;
+    /// `hit` for a stale copy of a peer that may stand in for an origin in this trouble. After an
+    /// invalidation none may.
+    PeerVerdict judge_stand_in(const StoreCandidate& made, OriginTrouble trouble, Time now) const;
 
 private:
     bool prepare();
@@ -67,6 +72,7 @@ private:
     FetchJob& job_;
     std::optional<PeerRequestHead> request_;  // once a peer gets one
     bool selects_better_ = false;             // since a refusal
+    bool asks_all_ = false;
 };
 
 /// Appends the Range and If-Range of a block, for a peer or the origin.

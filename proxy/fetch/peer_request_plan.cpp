@@ -89,17 +89,17 @@ PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata
     return copy.freshness.serves_others() ? PeerVerdict::too_old : PeerVerdict::unusable;
 }
 
+bool can_be_copy(const StoredMetadata& copy, StorageVerdict verdict) {
+    return copy.status >= 200 &&
+           (verdict == StorageVerdict::store ||
+            verdict == StorageVerdict::authorization ||  // of this request
+            verdict == StorageVerdict::not_reusable);    // a client may want it stale
+}
+
 PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
                        StorageVerdict verdict, const SinceInvalidation& invalidated) {
-    if (copy.status < 200) return PeerVerdict::unusable;
-    switch (verdict) {
-        case StorageVerdict::store:
-        case StorageVerdict::authorization:  // of this request
-        case StorageVerdict::not_reusable:   // a client may want it stale
-            return judge_copy(directives, copy, invalidated);
-        default:
-            return PeerVerdict::unusable;  // no node stores that, so none has it to give
-    }
+    return can_be_copy(copy, verdict) ? judge_copy(directives, copy, invalidated)
+                                      : PeerVerdict::unusable;
 }
 
 CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit, RemoteHits& lately) {

@@ -95,6 +95,8 @@ bool is_current_copy(const RequestDirectives& directives, const StoredMetadata& 
 /// made before the last invalidation. `unusable` for one that no peer with these settings gives.
 PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
                        const SinceInvalidation& invalidated);
+/// False for a response that no node stores, so that none has it to give.
+bool can_be_copy(const StoredMetadata& copy, StorageVerdict verdict);
 /// The same for a response with this verdict.
 PeerVerdict judge_copy(const RequestDirectives& directives, const StoredMetadata& copy,
                        StorageVerdict verdict, const SinceInvalidation& invalidated);

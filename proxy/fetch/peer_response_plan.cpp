@@ -32,6 +32,7 @@ PeerResponsePlan plan_stored(const StoredResponse& response, const ReceivedPeerR
     // A part of a named version needs no freshness, because the peer has the index. A response that
     // may be for one client alone is not validated for a client of another node.
     const auto may_validate = freshness.has_validator && !freshness.personal;
+    if (asked.options.stand_in && freshness.never_stale) return refused(Refusal::stale);
     if (!cut && !may_reuse(asked, response, found) && !(asked.options.stale_too && may_validate))
         return {Kind::refused, Refusal::stale, may_validate};
     const auto head_alone =

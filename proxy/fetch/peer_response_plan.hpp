@@ -19,6 +19,7 @@ inline constexpr std::uint64_t kWholeForAPartBlocks = 4;
 /// The options of a peer request, beside a response that may be reused at once.
 struct PeerRequestOptions {
     bool stale_too = false;       // a copy that needs validation: the peer has seen to that
+    bool stand_in = false;        // with that: in place of an origin in trouble
     bool part = false;            // the head alone of a large body: the peer wants a part
     std::uint32_t rule_mark = 0;  // SitePolicy::mark() of the target at the peer
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/async/sleep.hpp"
 #include "proxy/http/field_block.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
@@ -18,9 +19,8 @@ using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::seconds;
 
-/// A confirmation is newer than a response, or than an invalidation, only by more than this: ages
-/// are in whole seconds, and messages take their time.
-constexpr Seconds kNewerBy{1}, kAfterInvalidation{2};
+/// A confirmation is newer than a response only by more than this, as ages are in whole seconds.
+constexpr Seconds kNewerBy{1};
 
 /// Fields that a renewal brings, and those that tell of the way of a copy.
 bool is_of_version(const Field& line) {
@@ -66,34 +66,45 @@ std::string date_text(std::uint64_t since_1970) {
     return text;
 }
 
-/// What is for one client, or needs the origin's word each time, is renewed by nobody else.
-bool may_be_renewed(const Freshness& freshness) {
-    return freshness.has_validator && !freshness.personal && !freshness.each_client &&
-           freshness.serves_others();
+/// What is for one client, or needs the origin's word each time, is renewed by nobody else, nor is
+/// a variant: the version does not tell variants apart.
+bool may_be_renewed(const StoredResponse& response) {
+    const auto& freshness = response.freshness;
+    return response.vary_names.empty() && freshness.has_validator && !freshness.personal &&
+           !freshness.each_client && freshness.serves_others();
 }
 
 }  // namespace
 
-protocol::Renewal renewal_of(summary::KeyHash key, const StoredResponse& response,
-                             const std::optional<std::uint64_t>& length, Clock::time_point now) {
+std::optional<protocol::Renewal> renewal_of(summary::KeyHash key, const StoredResponse& response,
+                                            const std::optional<std::uint64_t>& length,
+                                            Clock::time_point now) {
+    constexpr Seconds kOldest{1'000'000};
+    const auto residence = response.residence(now);
+    const auto age = current_age(response.freshness, residence);
+    if (age > kOldest || !is_fresh(response.freshness, residence)) return std::nullopt;
     protocol::Renewal told;
     told.key = key;
-    const auto age = current_age(response.freshness, response.residence(now));
-    constexpr Seconds kMost{1'000'000};
-    told.age_ms = static_cast<std::uint32_t>(std::min(age, kMost).count() * 1000);
-    const FieldBlock fields(response.head_fields);
-    const Field *date = nullptr, *expires = nullptr;
+    told.age_ms = static_cast<std::uint32_t>(age.count() * 1000);
+    if (!length || !may_be_renewed(response)) return told;
     std::array<Field, 2> found;
-    for (const auto& line : fields) {
+    const Field *date = nullptr, *expires = nullptr;
+    for (const auto& line : FieldBlock(response.head_fields)) {
         if (line.id == field::date) date = &(found[0] = line);
         if (line.id == field::expires) expires = &(found[1] = line);
     }
     const auto made = time_in(date, wall_now()), ends = time_in(expires, wall_now());
-    if (!length || !made || !ends || !may_be_renewed(response.freshness)) return told;
+    if (!made || !ends) return told;
     told.version = renewal_version(response, *length);
     told.date = *made;
     told.expires = *ends;
     return told;
+}
+
+bool has_survived_invalidation(const Store& store, summary::KeyHash hash, std::string_view uri,
+                               const StoredResponse& stored) {
+    const auto invalidated = store.invalidated_at(hash, uri, stored.tags);
+    return invalidated && *invalidated >= stored.arrival.steady - base::slept();
 }
 
 std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash hash,
@@ -101,16 +112,17 @@ std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash
                                             Clock::time_point now) {
     auto known = cache.known_renewals.of(hash);
     if (!known) return std::nullopt;
+    known->confirmed -= base::slept();
     const auto own = now - current_age(stored.freshness, stored.residence(now));
     if (known->confirmed <= own + kNewerBy) return std::nullopt;
-    const auto invalidated = cache.store.invalidated_at(hash, uri, stored.tags);
-    if (invalidated && known->confirmed <= *invalidated + kAfterInvalidation) return std::nullopt;
+    // The message may have been on its way while the order came.
+    if (has_survived_invalidation(cache.store, hash, uri, stored)) return std::nullopt;
     return known;
 }
 
 bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::KeyHash hash,
                   const StoredResponse& stored, Clock::time_point now) {
-    if (!may_be_renewed(stored.freshness)) return false;
+    if (!may_be_renewed(stored)) return false;
     const auto uri = storing.request.key.uri();
     const auto known = news_of(cache, hash, uri, stored, now);
     if (!known || known->what.version != renewal_version(stored, stored.body_bytes())) return false;

@@ -16,12 +16,18 @@ namespace proxy {
 // another version asks the node that told.
 
 /// The renewal to tell of a response that was just stored under `key`. `length`: of its body.
-protocol::Renewal renewal_of(summary::KeyHash key, const StoredResponse& response,
-                             const std::optional<std::uint64_t>& length,
-                             std::chrono::steady_clock::time_point now);
+/// Nothing: it is stale on arrival, or too old to be told.
+std::optional<protocol::Renewal> renewal_of(summary::KeyHash key, const StoredResponse& response,
+                                            const std::optional<std::uint64_t>& length,
+                                            std::chrono::steady_clock::time_point now);
 
-/// The renewal that is news for the stored response: newer than what this node knows, and than the
-/// last invalidation. Nothing: none is.
+/// Whether the stored response is older than the last invalidation of its key or tags, as after a
+/// soft purge. Then the origin alone confirms it.
+bool has_survived_invalidation(const Store& store, summary::KeyHash hash, std::string_view uri,
+                               const StoredResponse& stored);
+
+/// The renewal that is news for the stored response. Nothing: none is newer than the response, or
+/// that has_survived_invalidation().
 std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash hash,
                                             std::string_view uri, const StoredResponse& stored,
                                             std::chrono::steady_clock::time_point now);

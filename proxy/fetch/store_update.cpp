@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/async/sleep.hpp"
 #include "proxy/fetch/storing.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/freshness.hpp"
@@ -131,7 +132,10 @@ void learn_from_head(Cache& cache, const RelayedExchange& relayed) {
         if (!fresh.too_large && fresh.candidate.verdict == StorageVerdict::store)
             next = std::move(fresh.candidate.response);
     }
-    if (!next) next = outdated(*stored, now);
+    if (!next) {
+        next = outdated(*stored, now);
+        cache.shared.known_renewals.outdated(hash, now + base::slept());
+    }
     const auto ended = !charge(store, *next, uri, now) ||
                        store.replace(hash, stored.get(), std::move(next), sent_at, now) ==
                            Store::Replaced::invalidated;

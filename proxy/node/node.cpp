@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/async/awaited_value.hpp"
+#include "base/async/sleep.hpp"
 #include "base/net/listen.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/node/control_queue.hpp"
@@ -171,8 +172,11 @@ private:
         return {
             [this](auto view) { hand_out(std::move(view)); },
             [this](const auto& what, auto done) { invalidations_.apply(what, std::move(done)); },
-            [this](const auto& node, auto renewals) {
-                cache_.known_renewals.note(node, renewals, std::chrono::steady_clock::now());
+            [this](const auto& node, const auto& renewals) {
+                const auto wall = std::chrono::system_clock::now().time_since_epoch();
+                const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(wall);
+                cache_.known_renewals.note(node, renewals, static_cast<std::uint64_t>(ms.count()),
+                                           std::chrono::steady_clock::now() + base::slept());
             }};
     }
 

@@ -41,6 +41,7 @@ std::optional<ProvenPeer> proven_peer(const Transaction& transaction) {
     auto words = proof->value;
     peer.options.rule_mark = take_rule_mark(words);
     peer.options.part = take_last_word(words, " part");
+    peer.options.stand_in = take_last_word(words, " stand-in");
     peer.options.stale_too = take_last_word(words, " stale");
     const auto space = words.find(' ');
     if (space == std::string_view::npos) return std::nullopt;

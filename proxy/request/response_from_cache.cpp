@@ -348,6 +348,10 @@ asio::awaitable<ServeResult> ResponseFromCache::respond(const FillResponse& from
         co_await transaction_.refuse_too_young(*why);
         co_return ServeResult::responded;
     }
+    if (incoming.stands_in) {
+        stats_.cache = CacheResult::stale;
+        transaction_.note_stand_in(true);
+    }
     const auto status = describe(stats_, from, status_, detail_);
     if (incoming.response->blocks && request_.head.verb == verb::get) {
         std::shared_ptr<const RequestSnapshot> led;

@@ -102,10 +102,9 @@ private:
         const auto uri = request_.key.uri();
         found_ = lookup_.find(hash_, uri, by, stats_.begun);
         if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
-        // A peer sends hashes of fields, which make no variant.
         const auto& stored = found_.response;
-        if (stored && stored->vary_names.empty() &&
-            !is_fresh(stored->freshness, stored->residence(stats_.begun)) && lookup_.renew(*stored))
+        if (stored && !is_fresh(stored->freshness, stored->residence(stats_.begun)) &&
+            lookup_.renew(*stored))
             found_ = lookup_.find(hash_, uri, by, stats_.begun);
     }
 

@@ -6,8 +6,8 @@
 namespace proxy {
 namespace {
 
-/// The value of one use of the smallest object that counts as such; a use of 64 MiB has the value
-/// 1. The largest value, with all uses, is far below 2^31.
+/// A use has the value kWorthOfAByte divided by the size, which counts as kSmallest at least: 2^20
+/// for small objects, 1 from 64 MiB on. The largest value, with all uses, is far below 2^31.
 constexpr std::uint64_t kWorthOfAByte = 1 << 26, kSmallest = 64;
 constexpr std::uint8_t kMaxFrequency = 30;
 

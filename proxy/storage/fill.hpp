@@ -93,6 +93,7 @@ public:
         bool shared = false;     // on its way into the store
         bool awaited = false;    // not shared, but for all who wait for it already
         bool validated = false;  // a 304 has renewed a stored response
+        bool stands_in = false;  // a peer's stale copy, in place of an origin in trouble
         From from = From::origin;
         std::string peer;          // node that sent the response, when `from` is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304

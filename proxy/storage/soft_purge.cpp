@@ -25,20 +25,32 @@ SoftPurge::SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
     const auto stays_out = [](const StoredResponse& response) {
         return response.blocks || response.body->on_disk() || !response.freshness.has_validator;
     };
+    const auto take = [&](const MemoryShelf::Entry& entry) {
+        if (target_of_block(entry.uri)) return;
+        PurgedEntry one{entry.hash, entry.uri, entry.announced, {}};
+        for (const auto& variant : entry.variants)
+            if (!stays_out(*variant.response)) one.variants.push_back(variant.response);
+        if (!one.variants.empty()) taken_.push_back(std::move(one));
+    };
+    if (tags.empty()) {
+        for (const auto& key : keys) {
+            auto& in = shards.of(key);
+            const std::lock_guard lock(in.mutex);
+            if (const auto* const entry = in.memory.find(key)) take(*entry);
+        }
+        return;
+    }
     for (auto& in : shards) {
         const std::lock_guard lock(in.mutex);
         in.memory.for_each([&](const MemoryShelf::Entry& entry) {
-            if (target_of_block(entry.uri) || !is_meant(entry)) return;
-            PurgedEntry one{entry.hash, entry.uri, {}};
-            for (const auto& variant : entry.variants)
-                if (!stays_out(*variant.response)) one.variants.push_back(variant.response);
-            if (!one.variants.empty()) taken_.push_back(std::move(one));
+            if (is_meant(entry)) take(entry);
         });
     }
 }
 
 void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, FillLeases& leases,
-                         const InvalidationMemory& invalidated, Clock::time_point now) {
+                         AnnouncementLedger& ledger, const InvalidationMemory& invalidated,
+                         Clock::time_point now) {
     for (auto& one : taken_) {
         {
             auto& in = shards.of(one.key);
@@ -53,6 +65,10 @@ void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, FillLeases& le
             leases.publish(one.key, one.uri, nullptr, invalidated.invalidations(), std::move(stale),
                            SelectingFields(), now);
         }
+        if (!one.announced) continue;
+        auto& in = shards.of(one.key);
+        const std::lock_guard lock(in.mutex);
+        if (auto* const entry = in.memory.find(one.key)) ledger.announce(one.key, entry->announced);
     }
     taken_.clear();
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "protocol/wire/invalidation.hpp"
+#include "proxy/storage/announcement_ledger.hpp"
 #include "proxy/storage/fill_leases.hpp"
 #include "proxy/storage/invalidation_memory.hpp"
 #include "proxy/storage/memory_tier.hpp"
@@ -27,19 +28,21 @@ class SoftPurge {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Looks through all entries in memory. `hasher`: of keys.
+    /// Looks through all entries in memory if the order names tags. `hasher`: of keys.
     SoftPurge(StoreShards& shards, const protocol::Invalidation& what,
               const summary::KeyHasher& hasher);
 
     /// Responses of keys that were fetched again meanwhile stay out. A response without room stays
-    /// out, too.
+    /// out, too. A key that was announced is announced again, so that peers tell of its renewal.
     void put_back(StoreShards& shards, MemoryTier& memory, FillLeases& leases,
-                  const InvalidationMemory& invalidated, Clock::time_point now);
+                  AnnouncementLedger& ledger, const InvalidationMemory& invalidated,
+                  Clock::time_point now);
 
 private:
     struct PurgedEntry {
         summary::KeyHash key;
         std::string uri;
+        bool announced = false;
         std::vector<std::shared_ptr<const StoredResponse>> variants;  // newest last
     };
     std::vector<PurgedEntry> taken_;

@@ -76,7 +76,7 @@ std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
 std::size_t Store::invalidate_softly(const protocol::Invalidation& what, Clock::time_point now) {
     SoftPurge purge(shards_, what, hasher_);
     const auto ended = invalidate(what, now);
-    purge.put_back(shards_, memory_, leases_, invalidations_.memory(), now);
+    purge.put_back(shards_, memory_, leases_, ledger_, invalidations_.memory(), now);
     return ended;
 }
 

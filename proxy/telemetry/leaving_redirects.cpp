@@ -18,7 +18,7 @@ bool is_of_host(char c) {
 
 std::string leaving_text(const LeavingRedirect& redirect) {
     return "the origin of " + redirect.site + " redirects clients to " + redirect.host +
-           ", which passes the cache: " + std::to_string(redirect.last_hour) + " in the last hour";
+           " past the cache: " + std::to_string(redirect.last_hour) + " in the last hour";
 }
 
 std::string shown_host(std::string_view host) {

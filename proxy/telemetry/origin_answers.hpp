@@ -58,7 +58,7 @@ struct OriginOutage {
 
 /// The answers of the origin of one site.
 struct SiteAnswers {
-    std::string place;          // host:port of the last server that answered, or kForwardTargets
+    std::string place;          // host:port of the last server that was asked, or kForwardTargets
     OriginAnswerCounts total;   // since the start of the node
     OriginAnswerCounts recent;  // of the last five minutes, in steps of one minute
     OriginOutage outage{};
@@ -104,7 +104,7 @@ public:
         const Time began_;
     };
 
-    /// `site`: as UpstreamTarget::site. `host` and `port` are the server that answered. Forward
+    /// `site`: as UpstreamTarget::site. `host` and `port` are the server that was asked. Forward
     /// targets are kept without them, because open paths of the admin port show the place, and
     /// clients chose the target. Times must not fall.
     void note(std::string_view site, std::string_view host, std::uint16_t port, unsigned status,

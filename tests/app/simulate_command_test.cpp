@@ -133,7 +133,7 @@ TEST(Simulate, SaysWhatItWouldTakeInstead) {
                 HasSubstr("foo is not one of counting_bloom, quotient, cuckoo\n"));
     EXPECT_THAT(said("--copy", "foo"), HasSubstr("foo is not one of always, while_room, second_"));
     EXPECT_THAT(said("--replacement", "foo"),
-                HasSubstr("foo is not one of s3_fifo, sieve, w_tiny"));
+                HasSubstr("foo is not one of s3_fifo, by_value, sieve, w_tiny"));
     EXPECT_THAT(said("--delay", "5"), HasSubstr("5 is not a time (250ms, 10s, 2h)"));
     EXPECT_EQ(said("--partition", "20s-10s:2"),
               "hearsay: a partition from 20s to 10s ends before it begins\n");

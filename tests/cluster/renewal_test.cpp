@@ -114,6 +114,62 @@ TEST_F(RenewalTest, IsNotForWhatEachClientHasToBeAllowed) {
     EXPECT_EQ(status("a").work.renewals_taken + status("b").work.renewals_taken, 0u);
 }
 
+TEST_F(RenewalTest, OfAVariantConfirmsNoOther) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto language = e.field("Accept-Language");
+        const auto fields = fresh(
+            "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+            "Vary: Accept-Language\r\n");
+        if (!e.field("If-Modified-Since").empty()) return confirm(e, fields);
+        e.answer(fields, language);
+    });
+    start_cluster(2);
+    EXPECT_EQ(get("a", "/one", "Accept-Language: en\r\n").body, "en");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one", "Accept-Language: de\r\n").body, "de");
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
+    make_stale();
+    EXPECT_EQ(get("a", "/one", "Accept-Language: en\r\n").body, "en");
+    ASSERT_TRUE(is_told());
+    EXPECT_EQ(get("b", "/one", "Accept-Language: de\r\n").body, "de");
+    EXPECT_EQ(origin.requests(), 4u) << "each variant has been validated";
+}
+
+TEST_F(RenewalTest, CopiesThatHaveSurvivedASoftPurgeAreValidatedByTheirNodes) {
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("If-None-Match") == "\"1\"") return confirm(e, fresh("ETag: \"1\"\r\n"));
+        e.answer(first(), "first");
+    });
+    start_cluster(2);
+    EXPECT_EQ(get("a", "/one").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
+    const auto purged =
+        admin_client("a").ask("POST", "/api/v1/purge", "Content-Type: application/json\r\n",
+                              R"({"url": "http://origin.test/one", "soft": true})");
+    EXPECT_EQ(purged.status, 200u) << purged.body;
+    EXPECT_EQ(get("a", "/one").body, "first");
+    EXPECT_EQ(get("b", "/one").body, "first");
+    EXPECT_EQ(origin.requests(), 3u);
+    EXPECT_EQ(seen("b", "a").stale_hits, 0u);
+    EXPECT_TRUE(eventually([&] { return announced("a", 1) && announced("b", 1); }));
+}
+
+TEST_F(RenewalTest, APeerWithAFreshCopyIsAskedWhenTheOriginIsAway) {
+    const auto scripted = origin.set(
+        [&](Exchange& e) { e.answer(first("Cache-Control: must-revalidate\r\n"), "first"); });
+    start_cluster(2);
+    EXPECT_EQ(get("b", "/one").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
+    make_stale();
+    EXPECT_EQ(get("a", "/one", "Cache-Control: no-cache\r\n").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    // The news is lost as when the link was down.
+    origin.die();
+    EXPECT_EQ(get("b", "/one").body, "first");
+}
+
 /// A peer's stale copy stands in for an origin in trouble where this node has none.
 class StandInOfPeerTest : public RenewalTest {
 protected:
@@ -140,6 +196,11 @@ TEST_F(StandInOfPeerTest, ForAnErrorOfTheOrigin) {
     EXPECT_EQ(answer.status, 200u);
     EXPECT_EQ(answer.body, "first");
     EXPECT_GE(std::stoi(answer.field("Age")), 30 * 60);
+    EXPECT_TRUE(contains(answer.cache_status(), "fwd-status=503")) << answer.cache_status();
+    is_well_ = true;
+    const auto asked = origin.requests();
+    EXPECT_EQ(get("b", "/one").body, "first");
+    EXPECT_EQ(origin.requests(), asked + 1) << "nobody had confirmed it";
 }
 
 TEST_F(StandInOfPeerTest, ForAnOriginThatIsAway) {

@@ -41,8 +41,8 @@ struct MachineNode {
                    dropped += what;
                    keeps_late ? to_keep.push_back(std::move(done)) : done();
                },
-               [this](std::size_t, std::span<const Renewal> all) {
-                   renewed.insert(renewed.end(), all.begin(), all.end());
+               [this](std::size_t, const Renewals& all) {
+                   renewed.insert(renewed.end(), all.list.begin(), all.list.end());
                }}) {
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);

@@ -240,9 +240,9 @@ TEST_F(PublisherEndTest, TellsOfRenewalsWithTheirAge) {
     peers.insert(0);
     end().tell({{1, 2}, 3, 4, 5, 1000}, kNow, peers);
     ASSERT_LE(end().due(), kNow);
-    EXPECT_EQ(says<Renewals>(end(), kNow + 250ms), (Renewals{{{{1, 2}, 3, 4, 5, 1250}}}));
+    EXPECT_EQ(says<Renewals>(end(), kNow + 250ms), (Renewals{0, {{{1, 2}, 3, 4, 5, 1250}}}));
     EXPECT_GT(end().due(), kNow + 250ms);
-    b_end->on_message(Renewals{{{{1, 2}, 3, 4, 5, 1250}}}, kNow + 1s);
+    b_end->on_message(Renewals{7, {{{1, 2}, 3, 4, 5, 1250}}}, kNow + 1s);
     EXPECT_FALSE(b_end->over(kNow + 1s));
     EXPECT_EQ(b.renewed, (std::vector<Renewal>{{{1, 2}, 3, 4, 5, 1250}}));
 }

@@ -96,16 +96,16 @@ export function purgeOrder(nodes) {
         text: [
             h('p', null, soft ? `On ${size} of the cluster, this makes ${what} stale:` : `On ${size} of the cluster, this drops ${what}:`),
             h('p', {class: 'named'}, value),
-            h('p', null, 'Clients get it again from the origin. It cannot be undone.'),
+            h('p', null, soft ? 'The next request for it asks the origin whether it has changed.' : 'Clients get it again from the origin. It cannot be undone.'),
             away.length ? h('p', null, `No link to ${away.slice(0, 6).join(', ')}. ${AWAY}`) : null],
-        path: '/api/v1/purge', order: {[kind]: [value], ...(soft ? {soft: true} : {})}, result: 'purge-result', show: purgeResult,
+        path: '/api/v1/purge', order: {[kind]: [value], ...(soft ? {soft: true} : {})}, result: 'purge-result', show: (answer) => purgeResult(answer, soft),
     };
 }
 
-function purgeResult(answer) {
+function purgeResult(answer, soft) {
     const {objects, confirmed = [], pending = [], away = []} = answer.json;
     return h('div', {class: pending.length ? 'warning note' : 'done note'},
-        h('p', null, `This node dropped ${amount(objects, 'object')}. ` + (confirmed.length ? `Confirmed by ${confirmed.join(', ')}.` : '')),
+        h('p', null, `This node ${soft ? 'made stale' : 'dropped'} ${amount(objects, 'object')}. ` + (confirmed.length ? `Confirmed by ${confirmed.join(', ')}.` : '')),
         pending.length ? h('p', null, `Not confirmed yet by ${pending.join(', ')}. The node goes on trying.`) : null,
         away.length ? h('p', null, `No link to ${away.join(', ')}. ${AWAY}`) : null);
 }

@@ -259,7 +259,7 @@ function ofAnswers(sites, tell) {
 function ofLeaving(redirects, tell) {
     for (const {site, host, last_hour: number} of redirects)
         tell(WARNING, `leaving ${site} ${host}`,
-             `The origin of ${site} redirects clients to ${host}, which passes the cache: ${count(number)} in the last hour.`,
+             `The origin of ${site} redirects clients to ${host} past the cache: ${count(number)} in the last hour.`,
              `Add ${host} to origins with a name of its own (public), or let the rule follow redirects: docs/howto/recipes.md.`);
 }
 

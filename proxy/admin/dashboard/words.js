@@ -91,7 +91,7 @@ export const HTTP_REASONS = {
     body_timeout: 'It stopped inside a body: look at its load, its disk and the network.',
     connect_failed: `The peer is down, listens at another port, or a firewall closes this one. ${TRY}`,
     connect_timeout: 'Its http address does not answer: look at the machine, the address and the firewall, and at its load.',
-    resolve_failed: 'Its http address has no look-up: correct the name, or the DNS.',
+    resolve_failed: 'The name in its http address has no address: correct the name, or the DNS.',
     resolve_timeout: 'No name server said in time where it is: look at the name servers of this machine.',
     reset: [`It closes the connection: another server, or a port that wants a PROXY header (clients.proxy_protocol). ${TRY}`,
             'It closed the connection: it was restarted, or something in between ends connections. Look at its log.'],
