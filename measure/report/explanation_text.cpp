@@ -159,6 +159,12 @@ std::string explanation_text(std::string_view json, std::string& why) {
     if (const auto refused = text_of(page, "target_refused"); !refused.empty())
         out.line("  a client gets: {}, unless this node or a peer has the content", refused);
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
+    if (const auto fetcher = text_of(page, "fetched_by"); !fetcher.empty())
+        out.line("  fetched by: {}, which others follow", fetcher);
+    else if (const auto point = text_of(page, "meeting_point"); !point.empty() && !peers.empty())
+        out.line("  who fetches it: {} knows", point);
+    if (const auto node = text_of(page, "renewed_by"); !node.empty())
+        out.line("  renewed by: {}", node);
     if (!peers.empty()) write_peers(peers, out);
     return out.take();
 }

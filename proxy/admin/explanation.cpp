@@ -107,6 +107,9 @@ std::string explanation_json(const Explanation& explanation) {
     page["origin_fault"] = text_or_null(origin.fault);
     page["origin_answer_seconds"] = seconds(origin.time);
     page["beside_the_origin"] = explanation.beside_the_origin;
+    page["meeting_point"] = text_or_null(explanation.one_fetch.meeting_point);
+    page["fetched_by"] = text_or_null(explanation.one_fetch.fetcher);
+    page["renewed_by"] = text_or_null(explanation.one_fetch.renewed_by);
     auto& peers = page["peers"] = ordered_json::array();
     for (const auto& peer : explanation.peers) peers.push_back(peer_json(peer));
     return page.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + "\n";

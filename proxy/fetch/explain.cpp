@@ -7,6 +7,8 @@
 #include "proxy/access/judge_destination.hpp"
 #include "proxy/blocklists/blocklists.hpp"
 #include "proxy/fetch/explain_plan.hpp"
+#include "proxy/fetch/meeting_plan.hpp"
+#include "proxy/fetch/renewal.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/wall_clock.hpp"
 #include "proxy/upstream/peer_head_request.hpp"
@@ -76,6 +78,8 @@ void explain_stored(Cache& cache, const ExplainTarget& of, Explanation& out) {
         out.mirror.rewritten = stored.by_rule_alone && !out.mirror.url.empty();
         store.stored = {stored.freshness.initial_age + residence, stored.freshness.lifetime,
                         stored.body_bytes(), stored.blocks ? stored.blocks->block_bytes : 0};
+        if (const auto news = news_of(cache.shared, of.hash, of.key.uri(), stored, now))
+            out.one_fetch.renewed_by = news->node;
     } else if (found.on_disk) {
         store.here = "disk";
     } else if (found.fill) {
@@ -257,6 +261,12 @@ asio::awaitable<void> explain_peers(Cache& cache, const ExplainTarget& of, Round
     const auto turns = whom_to_ask(promised, {}, invalidated, known);
     out.store.just_invalidated = is_just_invalidated(invalidated);
     out.beside_the_origin = turns.beside_the_origin;
+
+    const auto& self = of.config->node;
+    const auto point = meeting_point(of.hash, self, view->peers, upstream.peers.all(),
+                                     known.only_encrypted, of.now);
+    out.one_fetch.meeting_point = point.peer ? view->peers[*point.peer].node : self;
+    if (!point.peer) out.one_fetch.fetcher = cache.shared.known_fetchers.of(of.hash, of.now);
 
     const auto numbers = numbers_of(*view, promised);
     const auto looks = start_looks(cache, of.key, view, numbers, known.only_encrypted,

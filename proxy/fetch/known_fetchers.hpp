@@ -36,6 +36,13 @@ public:
         return {};
     }
 
+    /// The node that fetches `key`, or did lately; empty: none is known.
+    std::string of(summary::KeyHash key, Time now) {
+        const std::lock_guard lock(access_);
+        const auto* known = by_key_.find(key);
+        return known && now - known->since < kKept ? known->node : std::string();
+    }
+
 private:
     struct Fetcher {
         std::string node;

@@ -93,6 +93,13 @@ struct Explanation {
     };
     std::vector<Peer> peers;
     bool beside_the_origin = false;  // the peer is far, and is asked to measure its distance
+
+    struct OneFetch {
+        std::string meeting_point;  // the node that knows who fetches the key; empty: no cluster
+        /// The node that fetches it, or did in the last minute, where this node is that point.
+        std::string fetcher;
+        std::string renewed_by;  // the peer that has told of news for the stale response
+    } one_fetch;
 };
 
 }  // namespace proxy

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@ namespace proxy::test {
 namespace fetch_once_test {
 
 using namespace std::chrono_literals;
+using nlohmann::json;
 
 /// A key that no node has, and that several nodes want at the same time.
 class FetchOnceTest : public NodesTest {
@@ -57,6 +59,11 @@ TEST_F(FetchOnceTest, IsAskedOfTheOriginByOneNode) {
     ASSERT_TRUE(gate.wait_for(1));
     ASSERT_TRUE(all_wait(3));
     EXPECT_EQ(origin.requests(), 1u);
+    const auto explain = "/api/v1/explain?url=http%3A%2F%2Forigin.test%2Fcold";
+    const auto point = json::parse(admin("a", explain).body).at("meeting_point");
+    const auto known = json::parse(admin(point.get<std::string>(), explain).body);
+    EXPECT_EQ(known.at("meeting_point"), point) << "all agree";
+    EXPECT_TRUE(known.at("fetched_by").is_string()) << known;
     gate.open();
     for (auto& each : clients) EXPECT_EQ(each.read().body, "the body");
     EXPECT_EQ(origin.requests(), 1u);

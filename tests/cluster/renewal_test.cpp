@@ -52,6 +52,8 @@ TEST_F(RenewalTest, OneValidationIsEnoughForAllNodes) {
     EXPECT_EQ(get("a", "/one").body, "first");
     EXPECT_EQ(origin.requests(), 2u);
     ASSERT_TRUE(is_told());
+    EXPECT_TRUE(contains(admin("b", "/api/v1/explain?url=http%3A%2F%2Forigin.test%2Fone").body,
+                         R"("renewed_by": "a")"));
     const auto before = seen("b", "a");
     const auto answer = get("b", "/one");
     EXPECT_EQ(answer.body, "first");

@@ -40,6 +40,16 @@ TEST(ExplanationText, SaysWhatIsKnownOfOneUrl) {
               "e                     no  not asked      not_in_step   not known\n");
 }
 
+TEST(ExplanationText, SaysWhoFetchesAndWhoHasRenewedIt) {
+    EXPECT_THAT(explained(R"({"here": "filling", "meeting_point": "a", "fetched_by": "b"})"),
+                HasSubstr("  fetched by: b, which others follow\n"));
+    EXPECT_THAT(explained(R"({"here": "absent", "meeting_point": "a", "fetched_by": null,
+                              "peers": [{"node": "c", "choice": "no_claim"}]})"),
+                HasSubstr("  who fetches it: a knows\n"));
+    EXPECT_THAT(explained(R"({"here": "stale", "renewed_by": "c"})"),
+                HasSubstr("  renewed by: c\n"));
+}
+
 TEST(ExplanationText, SaysHowLongSomethingIsStillFreshOrHasBeenStale) {
     EXPECT_THAT(explained(R"({"here": "fresh", "ttl_seconds": 40})"),
                 HasSubstr("here: fresh, for 40 s more\n"));

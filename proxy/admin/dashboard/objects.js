@@ -36,7 +36,10 @@ function explanation(page) {
             page.origin_fault ? row('Fault', page.origin_fault) : null,
             page.target_refused ? row('A client gets', `${page.target_refused}, unless this node or a peer has the content`) : null,
             page.servers?.length ? row('Servers, in turn', page.servers.join(', then ')) : null,
-            page.refused ? null : row('A miss would ask', whom(page))),
+            page.refused ? null : row('A miss would ask', whom(page)),
+            page.fetched_by ? row('Fetched by', `${page.fetched_by}, which others follow`)
+                : page.meeting_point && page.peers?.length ? row('Who fetches it', `${page.meeting_point} knows`) : null,
+            page.renewed_by ? row('Renewed by', page.renewed_by) : null),
         page.peers?.length ? peers(page.peers) : h('p', {class: 'hint'}, 'This node has no peers.')];
 }
 
