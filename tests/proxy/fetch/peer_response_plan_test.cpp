@@ -79,6 +79,11 @@ TEST_F(PeerResponsePlanTest, NamesTheValidatorsOfWhatIsStale) {
     EXPECT_EQ(to_stored(), refused(Refusal::stale, true));
     options.stale_too = true;  // its asker has validated it
     EXPECT_EQ(to_stored(), kStored);
+    options.stand_in = true;
+    EXPECT_EQ(to_stored(), kStored);
+    response->freshness.never_stale = true;
+    EXPECT_EQ(to_stored(), refused(Refusal::stale)) << "as this node knows, by whatever it learnt";
+    options.stand_in = false;
     response->freshness.has_validator = false;
     EXPECT_EQ(to_stored(), refused(Refusal::stale));
 }
