@@ -82,7 +82,7 @@ TEST(OriginCheck, TellsWhereARedirectLeads) {
                               files.address().text() + ", which an entry of origins covers\n"));
     EXPECT_THAT(ended.out,
                 HasSubstr("a redirect to cdn.test:8443, which no mirror covers: clients "
-                          "that follow it pass the cache. Add cdn.test:8443 to origins"));
+                          "that follow it go past the cache. Add cdn.test:8443 to origins"));
 }
 
 TEST(OriginCheck, NamesAFailureWithARemedy) {

@@ -105,7 +105,7 @@ TEST(TopFaults, ARedirectThatLeavesTheMirrorsIsNamedAfterWorseFaults) {
         {"site": "t", "host": "h", "last_hour": 1}])";
     read_top_status(R"({"upstream": {)" + leaving + "}}", data);
     EXPECT_EQ(data.fault,
-              "the origin of pypi.example redirects clients to cdn.example, which passes the "
+              "the origin of pypi.example redirects clients to cdn.example past the "
               "cache: 12 in the last hour");
     read_top_status(R"({"upstream": {"origins_down": 1, )" + leaving + "}}", data);
     EXPECT_EQ(data.fault, "1 origin without an answer");

@@ -133,7 +133,7 @@ class Page(unittest.TestCase):
         upstream["leaving_redirects"] = [{"site": "pypi.example", "host": "cdn.example", "last_hour": 1200}]
         b = self.browser
         b.open(stand_in.url)
-        b.shows("#problems", "Warning: ", "The origin of pypi.example redirects clients to cdn.example, which passes the cache: 1,200 in the last hour.",
+        b.shows("#problems", "Warning: ", "The origin of pypi.example redirects clients to cdn.example past the cache: 1,200 in the last hour.",
                 "Add cdn.example to origins with a name of its own")
         upstream["leaving_redirects"] = []
         b.shows("#problems", "No problem is known")

@@ -57,8 +57,8 @@ TEST(NodeStatus, TellsOfRedirectsThatLeaveTheMirrors) {
     const auto n = parse_status(proxy::status_json(status), why);
     ASSERT_TRUE(n) << why;
     EXPECT_EQ(n->origin_faults,
-              std::vector<std::string>{"the origin of a.test redirects clients to cdn.test, which "
-                                       "passes the cache: 12 in the last hour"});
+              std::vector<std::string>{"the origin of a.test redirects clients to cdn.test "
+                                       "past the cache: 12 in the last hour"});
 }
 
 /// Gives the numbers of a table values of their own, upwards from `first`.

@@ -23,7 +23,7 @@ TEST(LeavingRedirects, CountBySiteAndHost) {
     EXPECT_EQ(counts.total.at("a.test"), 4u);
     EXPECT_EQ(counts.total.at("b.test"), 1u);
     EXPECT_EQ(leaving_text(counts.last_hour[0]),
-              "the origin of a.test redirects clients to cdn.test, which passes the cache: 3 in "
+              "the origin of a.test redirects clients to cdn.test past the cache: 3 in "
               "the last hour");
 }
 
