@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text/lasting.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace app {
@@ -12,7 +13,7 @@ namespace app {
 std::vector<std::string> clock_words(const std::string& self, const std::vector<PeerClock>& peers) {
     const auto text = [](const std::string& wrong, double ahead, const std::string& than) {
         return fmt::format("the clock of {} is {} {} {}", wrong,
-                           measure::lasting(std::round(std::abs(ahead))),
+                           base::lasting(std::round(std::abs(ahead))),
                            ahead > 0 ? "ahead of" : "behind", than);
     };
     std::vector<std::string> words;

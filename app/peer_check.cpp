@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/lasting.hpp"
 #include "app/clock_words.hpp"
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
@@ -144,7 +145,7 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringC
         http ? clock_ahead(*answer, probe.asked, probe.answered) : std::optional<double>();
     if (ahead)
         fmt::print("{}: clock: {} {} that of this machine\n", who,
-                   measure::lasting(std::round(std::abs(*ahead))),
+                   base::lasting(std::round(std::abs(*ahead))),
                    *ahead > 0 ? "ahead of" : "behind");
     return link && http;
 }

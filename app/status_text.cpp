@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/lasting.hpp"
 #include "app/clock_words.hpp"
 #include "measure/report/numbers.hpp"
 
@@ -85,14 +86,14 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
 
 std::string with_age(const std::string& error, double seconds) {
     return error.empty() || seconds <= 0 ? error
-                                         : error + ", " + measure::lasting(seconds) + " ago";
+                                         : error + ", " + base::lasting(seconds) + " ago";
 }
 
 void print_peers(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
                            "too old", "failed", "given", "last error"}};
     for (const auto& p : peers)
-        rows.push_back({p.node, p.state, measure::lasting(p.state_seconds),
+        rows.push_back({p.node, p.state, base::lasting(p.state_seconds),
                         measure::grouped(p.asked), measure::grouped(p.hits),
                         measure::grouped(p.false_hits), measure::grouped(p.stale_hits),
                         measure::grouped(p.refused), measure::grouped(p.too_old),
@@ -183,7 +184,7 @@ void print_status(const measure::NodeSample& n) {
                n.draining ? "draining"
                : n.ready  ? "ready"
                           : "NOT READY",
-               measure::lasting(n.uptime_seconds));
+               base::lasting(n.uptime_seconds));
     if (!n.reload_error.empty())
         fmt::print("configuration: the last reload was REFUSED: {}\n", n.reload_error);
     fmt::print(

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text/lasting.hpp"
 #include "app/short_names.hpp"
 #include "app/status_text.hpp"
 #include "app/top_faults.hpp"
@@ -345,7 +346,7 @@ std::vector<std::string> top_lines(const TopData& data, const TopSize& size,
                                    const std::string& trouble) {
     Page page(size);
     page.text("hearsay top  ", Ink::dim).text(data.node, Ink::bold);
-    page.text(fmt::format("  {}, up {}", data.version, measure::lasting(data.uptime_seconds)));
+    page.text(fmt::format("  {}, up {}", data.version, base::lasting(data.uptime_seconds)));
     if (size.rows > 0) page.text("   q ends", Ink::dim);
     page.end();
     if (!trouble.empty()) page.line(trouble, Ink::bad);

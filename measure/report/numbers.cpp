@@ -50,13 +50,6 @@ std::string use_text(double bytes, double whole) {
     return fmt::format("{:.{}f} of {}", bytes / unit, unit > 1 ? 2 : 0, size_text(whole));
 }
 
-std::string lasting(double seconds) {
-    if (seconds < 120) return fmt::format("{:.0f} s", seconds);
-    if (seconds < 2 * 3600) return fmt::format("{:.0f} m", std::floor(seconds / 60));
-    if (seconds < 2 * 86400) return fmt::format("{:.0f} h", std::floor(seconds / 3600));
-    return fmt::format("{:.0f} d", std::floor(seconds / 86400));
-}
-
 std::string fixed_text(double value, int digits) {
     const double scale = std::pow(10, digits);
     const double rounded = std::round(value * scale) / scale;

@@ -21,9 +21,6 @@ std::string size_text(double bytes);
 /// "1.20 of 4 GiB": both in the unit of the whole.
 std::string use_text(double bytes, double whole);
 
-/// `45 s`, `12 m`, `3 h`, `8 d`: rounded down.
-std::string lasting(double seconds);
-
 /// Formats a number with so many decimals. A value that rounds to zero loses its sign.
 std::string fixed_text(double value, int digits);
 

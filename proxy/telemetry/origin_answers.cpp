@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/lasting.hpp"
 #include "proxy/telemetry/bounded_names.hpp"
 
 namespace proxy {
@@ -12,13 +13,8 @@ constexpr std::uint64_t kFewAnswers = 20;    // of fewer, a share says little
 constexpr std::uint64_t kFailingShare = 10;  // one in so many
 constexpr unsigned kTooManyRequests = 429, kFirstServerError = 500;
 
-/// `12 s`, `4 min`, `3 h`.
 std::string age_words(std::chrono::nanoseconds age) {
-    const auto seconds =
-        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(age).count(), 0);
-    if (seconds < 120) return std::to_string(seconds) + " s";
-    if (seconds < 7200) return std::to_string(seconds / 60) + " min";
-    return std::to_string(seconds / 3600) + " h";
+    return base::lasting(std::chrono::duration<double>(age).count());
 }
 
 std::string reason_text(const OriginOutage& outage) {
@@ -126,12 +122,18 @@ void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& 
 
 OriginAnswers::Open::Open(OriginAnswers& answers, std::string_view site, std::string_view host,
                           std::uint16_t port, Time began)
-    : of_site_(site.empty() ? nullptr : &answers.counted_at(site, host, port).open), began_(began) {
-    if (of_site_) of_site_->push_back(began_);
+    : of_site_(site.empty() ? nullptr : &answers.counted_at(site, host, port)), began_(began) {
+    if (of_site_) of_site_->open.push_back(began_);
 }
 
 OriginAnswers::Open::~Open() {
-    if (of_site_) of_site_->erase(std::ranges::find(*of_site_, began_));
+    if (!of_site_) return;
+    constexpr int kLessEach = 16;  // one quick answer less the memory of a slow one
+    auto& site = *of_site_;
+    site.open.erase(std::ranges::find(site.open, began_));
+    const auto took = site.outage.answered_at - began_;
+    if (took > Time::duration(0))
+        site.slowest = std::max(took, site.slowest - site.slowest / kLessEach);
 }
 
 OriginAnswers::Minute OriginAnswers::minute_of(Time time) {
@@ -183,8 +185,9 @@ OriginOutage OriginAnswers::outage_of(const SiteAnswerCount& counted, Time now) 
     auto outage = counted.outage;
     const auto spoke =
         outage.end == OriginEnd::server_error ? outage.last : counted.outage.answered_at;
+    const auto silence = std::max<Time::duration>(silence_, 2 * counted.slowest);
     for (const auto began : counted.open)
-        if (began > spoke && now - began >= silence_)
+        if (began > spoke && now - began >= silence)
             outage.note(OriginEnd::unanswered, "head_timeout", 0, began);
     return outage;
 }

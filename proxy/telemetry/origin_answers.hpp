@@ -77,14 +77,16 @@ void add_answers(AnswersBySite& to, const std::string& site, const SiteAnswers& 
 /// Counts the answers of origins by site, of one worker. kMaxSites sites are kept; further ones add
 /// up under `other`. A site takes about 500 bytes, and 8 for each open request. One thread.
 class OriginAnswers {
+    struct SiteAnswerCount;
+
 public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr std::size_t kMaxSites = 1024;
     static constexpr const char* kForwardTargets = "forward";
     static constexpr const char* kOthers = "other";
 
-    /// A request that is open for `silence` counts as unanswered until it ends, unless the origin
-    /// has answered another one since it began.
+    /// A request that is open for `silence`, and twice as long as the slowest answer of late, counts
+    /// as unanswered until it ends, unless the origin has answered another one since it began.
     explicit OriginAnswers(std::chrono::nanoseconds silence = kOriginSilence) : silence_(silence) {}
     OriginAnswers(const OriginAnswers&) = delete;
     OriginAnswers& operator=(const OriginAnswers&) = delete;
@@ -100,7 +102,7 @@ public:
         Open& operator=(const Open&) = delete;
 
     private:
-        std::vector<Time>* const of_site_;  // null: of a forward target, which is not judged
+        SiteAnswerCount* const of_site_;  // null: of a forward target, which is not judged
         const Time began_;
     };
 
@@ -132,6 +134,7 @@ private:
         std::array<Slot, kMinutes> slots;  // index: minute % kMinutes
         OriginOutage outage;
         std::vector<Time> open = {};  // the begins of requests
+        Time::duration slowest{0};    // answer of late
     };
     OriginOutage outage_of(const SiteAnswerCount& counted, Time now) const;
     SiteAnswerCount& counted_at(std::string_view site, std::string_view host, std::uint16_t port);

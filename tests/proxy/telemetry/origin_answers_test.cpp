@@ -94,8 +94,8 @@ TEST(OriginAnswers, ErrorsOfTheOriginAreAFaultOfAnotherKind) {
     const auto all = answers.by_site(kNow);
     EXPECT_EQ(all.at("a.test").outage.state(), OriginEnd::server_error);
     EXPECT_EQ(fault_text("a.test", all.at("a.test"), kNow + 150s),
-              "the origin o:80 of a.test has answered with errors for 2 min (4 requests, the last "
-              "one 2 min ago): it answers 503; meanwhile clients got 1 stale copy, and otherwise "
+              "the origin o:80 of a.test has answered with errors for 2 m (4 requests, the last "
+              "one 2 m ago): it answers 503; meanwhile clients got 1 stale copy, and otherwise "
               "its errors");
 }
 
@@ -132,6 +132,23 @@ TEST(OriginAnswers, AnAnswerSinceTheyBeganClearsOpenRequests) {
     answers.note("a.test", "o", 80, 503, kNow + 2s);
     EXPECT_EQ(answers.by_site(kNow + 60s).at("a.test").outage.requests, 1u)
         << "an error is an answer, too";
+}
+
+TEST(OriginAnswers, AnOriginThatAnswersSlowlyIsGivenTwiceThatTime) {
+    OriginAnswers answers(10s);
+    {
+        const OriginAnswers::Open slow(answers, "a.test", "o", 80, kNow);
+        answers.note("a.test", "o", 80, 200, kNow + 15s);
+    }
+    std::vector<std::unique_ptr<OriginAnswers::Open>> polls;
+    for (int i = 0; i < 3; ++i)
+        polls.push_back(
+            std::make_unique<OriginAnswers::Open>(answers, "a.test", "o", 80, kNow + 20s));
+    const auto state = [&](auto age) {
+        return answers.by_site(kNow + age).at("a.test").outage.state();
+    };
+    EXPECT_EQ(state(49s), OriginEnd::answered);
+    EXPECT_EQ(state(50s), OriginEnd::unanswered);
 }
 
 TEST(OriginAnswers, CountWhatClientsGetDuringAnOutageAlone) {
