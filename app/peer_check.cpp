@@ -15,12 +15,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/text/lasting.hpp"
 #include "app/clock_words.hpp"
 #include "app/exit_codes.hpp"
 #include "app/fail.hpp"
 #include "base/net/dialer.hpp"
 #include "base/net/resolver.hpp"
+#include "base/text/lasting.hpp"
 #include "measure/report/numbers.hpp"
 #include "measure/run/node_addresses.hpp"
 #include "measure/trace/printable.hpp"
@@ -145,8 +145,7 @@ std::optional<bool> check_one(const proxy::Config& all, const protocol::PeeringC
         http ? clock_ahead(*answer, probe.asked, probe.answered) : std::optional<double>();
     if (ahead)
         fmt::print("{}: clock: {} {} that of this machine\n", who,
-                   base::lasting(std::round(std::abs(*ahead))),
-                   *ahead > 0 ? "ahead of" : "behind");
+                   base::lasting(std::round(std::abs(*ahead))), *ahead > 0 ? "ahead of" : "behind");
     return link && http;
 }
 

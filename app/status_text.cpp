@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text/lasting.hpp"
 #include "app/clock_words.hpp"
+#include "base/text/lasting.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace app {
@@ -85,20 +85,18 @@ std::string table_text(std::span<const Row> rows, Last last_column, std::size_t 
 }
 
 std::string with_age(const std::string& error, double seconds) {
-    return error.empty() || seconds <= 0 ? error
-                                         : error + ", " + base::lasting(seconds) + " ago";
+    return error.empty() || seconds <= 0 ? error : error + ", " + base::lasting(seconds) + " ago";
 }
 
 void print_peers(const std::vector<measure::PeerSample>& peers) {
     std::vector<Row> rows{{"peer", "state", "for", "asked", "hits", "false", "stale", "refused",
                            "too old", "failed", "given", "last error"}};
     for (const auto& p : peers)
-        rows.push_back({p.node, p.state, base::lasting(p.state_seconds),
-                        measure::grouped(p.asked), measure::grouped(p.hits),
-                        measure::grouped(p.false_hits), measure::grouped(p.stale_hits),
-                        measure::grouped(p.refused), measure::grouped(p.too_old),
-                        measure::grouped(p.failures), measure::grouped(p.served),
-                        with_age(p.last_error, p.last_error_seconds)});
+        rows.push_back({p.node, p.state, base::lasting(p.state_seconds), measure::grouped(p.asked),
+                        measure::grouped(p.hits), measure::grouped(p.false_hits),
+                        measure::grouped(p.stale_hits), measure::grouped(p.refused),
+                        measure::grouped(p.too_old), measure::grouped(p.failures),
+                        measure::grouped(p.served), with_age(p.last_error, p.last_error_seconds)});
     fmt::print("\n{}", table_text(rows, Last::words));
     for (const auto& p : peers) {
         if (!p.cause.empty()) fmt::print("{}: {}\n", p.node, p.cause);

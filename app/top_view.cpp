@@ -10,10 +10,10 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text/lasting.hpp"
 #include "app/short_names.hpp"
 #include "app/status_text.hpp"
 #include "app/top_faults.hpp"
+#include "base/text/lasting.hpp"
 #include "measure/report/numbers.hpp"
 
 namespace app {

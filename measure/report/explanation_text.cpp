@@ -86,6 +86,26 @@ std::string whom_a_miss_asks(const ReportedJson& page, const ReportedJson& peers
     return out + "the origin";
 }
 
+/// The texts in the array `name`; empty without one.
+std::string joined(const ReportedJson& page, const char* name, std::string_view between) {
+    std::string out;
+    const auto all = page.find(name);
+    if (all == page.end() || !all->is_array()) return out;
+    for (const auto& each : *all)
+        if (each.is_string())
+            out.append(out.empty() ? "" : between).append(each.get<std::string>());
+    return out;
+}
+
+void write_one_fetch(const ReportedJson& page, bool has_peers, Writer& out) {
+    if (const auto fetcher = text_of(page, "fetched_by"); !fetcher.empty())
+        out.line("  fetched by: {}, which others follow", fetcher);
+    else if (const auto point = text_of(page, "meeting_point"); !point.empty() && has_peers)
+        out.line("  who fetches it: {} knows", point);
+    if (const auto node = text_of(page, "renewed_by"); !node.empty())
+        out.line("  renewed by: {}", node);
+}
+
 void write_peers(const ReportedJson& peers, Writer& out) {
     std::size_t width = 16;
     for (const auto& peer : peers) width = std::max(width, text_of(peer, "node").size());
@@ -140,31 +160,16 @@ std::string explanation_text(std::string_view json, std::string& why) {
     }
     out.line("  origin: {}, which answers after: {}", text_of(page, "origin"),
              milliseconds_text(number_of(page, "origin_answer_seconds")));
-    std::string addresses;
-    if (const auto known = page.find("origin_addresses"); known != page.end() && known->is_array())
-        for (const auto& each : *known)
-            if (each.is_string())
-                addresses.append(addresses.empty() ? "" : ", ").append(each.get<std::string>());
-    if (!addresses.empty()) out.line("  addresses of the origin: {}", addresses);
+    if (const auto addresses = joined(page, "origin_addresses", ", "); !addresses.empty())
+        out.line("  addresses of the origin: {}", addresses);
     if (const auto fault = text_of(page, "origin_fault"); !fault.empty())
         out.line("  fault: {}", fault);
-    if (const auto servers = page.find("servers");
-        servers != page.end() && servers->is_array() && !servers->empty()) {
-        std::string order;
-        for (const auto& each : *servers)
-            if (each.is_string())
-                order.append(order.empty() ? "" : ", then ").append(each.get<std::string>());
+    if (const auto order = joined(page, "servers", ", then "); !order.empty())
         out.line("  servers: {}", order);
-    }
     if (const auto refused = text_of(page, "target_refused"); !refused.empty())
         out.line("  a client gets: {}, unless this node or a peer has the content", refused);
     out.line("  a miss would ask: {}", whom_a_miss_asks(page, peers));
-    if (const auto fetcher = text_of(page, "fetched_by"); !fetcher.empty())
-        out.line("  fetched by: {}, which others follow", fetcher);
-    else if (const auto point = text_of(page, "meeting_point"); !point.empty() && !peers.empty())
-        out.line("  who fetches it: {} knows", point);
-    if (const auto node = text_of(page, "renewed_by"); !node.empty())
-        out.line("  renewed by: {}", node);
+    write_one_fetch(page, !peers.empty(), out);
     if (!peers.empty()) write_peers(peers, out);
     return out.take();
 }

@@ -146,6 +146,54 @@ std::uint64_t sum_over_peers(const NodeSample& node, Member member) {
     return sum;
 }
 
+/// The objects in the array `name`, each as `read` makes it; nothing if there is no array.
+template <class Read>
+void each_of(const StatusJson& from, const char* name, Read read) {
+    const auto all = from.find(name);
+    if (all == from.end() || !all->is_array()) return;
+    for (const auto& entry : *all) read(entry);
+}
+
+void take_cluster(const StatusJson& cluster, NodeSample& out) {
+    each_of(cluster, "names", [&](const StatusJson& entry) {
+        auto& name = out.names.emplace_back();
+        take(entry, "dns", name.name);
+        take(entry, "places", name.places);
+        take(entry, "trouble", name.trouble);
+    });
+    take_texts(cluster, "unanswered", out.unanswered);
+    take_texts(cluster, "unplaced", out.unplaced);
+    each_of(cluster, "peers",
+            [&](const StatusJson& peer) { out.peers.push_back(parse_peer(peer)); });
+}
+
+void take_servers(const StatusJson& json, NodeSample& out) {
+    each_of(json, "upstreams", [&](const StatusJson& entry) {
+        auto& server = out.servers.emplace_back();
+        take(entry, "group", server.group);
+        take(entry, "server", server.server);
+        take(entry, "state", server.state);
+        take(entry, "requests", server.requests);
+        take(entry, "failures", server.failures);
+        take(entry, "in_flight", server.in_flight);
+    });
+}
+
+void take_origin_faults(const StatusJson& upstream, NodeSample& out) {
+    each_of(upstream, "answers", [&](const StatusJson& site) {
+        std::string fault;
+        take(part(site, "fault"), "text", fault);
+        if (!fault.empty()) out.origin_faults.push_back(std::move(fault));
+    });
+    each_of(upstream, "leaving_redirects", [&](const StatusJson& each) {
+        proxy::LeavingRedirect redirect;
+        take(each, "site", redirect.site);
+        take(each, "host", redirect.host);
+        take(each, "last_hour", redirect.last_hour);
+        out.origin_faults.push_back(proxy::leaving_text(redirect));
+    });
+}
+
 }  // namespace
 
 const PeerSample* NodeSample::peer(std::string_view name) const {
@@ -202,53 +250,11 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
         }
     };
     for_each_table(read, out);
-    const StatusJson& cache = part(json, "cache");
-    if (const auto disk = cache.find("disk"); disk != cache.end() && disk->is_array()) {
-        for (const auto& directory : *disk) out.disk.push_back(parse_disk(directory));
-    }
-    const StatusJson& cluster = part(json, "cluster");
-    if (const auto names = cluster.find("names"); names != cluster.end() && names->is_array()) {
-        for (const auto& entry : *names) {
-            auto& name = out.names.emplace_back();
-            take(entry, "dns", name.name);
-            take(entry, "places", name.places);
-            take(entry, "trouble", name.trouble);
-        }
-    }
-    if (const auto servers = json.find("upstreams"); servers != json.end() && servers->is_array()) {
-        for (const auto& entry : *servers) {
-            auto& server = out.servers.emplace_back();
-            take(entry, "group", server.group);
-            take(entry, "server", server.server);
-            take(entry, "state", server.state);
-            take(entry, "requests", server.requests);
-            take(entry, "failures", server.failures);
-            take(entry, "in_flight", server.in_flight);
-        }
-    }
-    const StatusJson& upstream = part(json, "upstream");
-    if (const auto sites = upstream.find("answers"); sites != upstream.end() && sites->is_array()) {
-        for (const auto& site : *sites) {
-            std::string fault;
-            take(part(site, "fault"), "text", fault);
-            if (!fault.empty()) out.origin_faults.push_back(std::move(fault));
-        }
-    }
-    if (const auto all = upstream.find("leaving_redirects");
-        all != upstream.end() && all->is_array()) {
-        for (const auto& each : *all) {
-            proxy::LeavingRedirect redirect;
-            take(each, "site", redirect.site);
-            take(each, "host", redirect.host);
-            take(each, "last_hour", redirect.last_hour);
-            out.origin_faults.push_back(proxy::leaving_text(redirect));
-        }
-    }
-    take_texts(cluster, "unanswered", out.unanswered);
-    take_texts(cluster, "unplaced", out.unplaced);
-    if (const auto peers = cluster.find("peers"); peers != cluster.end() && peers->is_array()) {
-        for (const auto& peer : *peers) out.peers.push_back(parse_peer(peer));
-    }
+    each_of(part(json, "cache"), "disk",
+            [&](const StatusJson& directory) { out.disk.push_back(parse_disk(directory)); });
+    take_cluster(part(json, "cluster"), out);
+    take_servers(json, out);
+    take_origin_faults(part(json, "upstream"), out);
     return out;
 }
 

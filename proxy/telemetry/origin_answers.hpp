@@ -85,8 +85,9 @@ public:
     static constexpr const char* kForwardTargets = "forward";
     static constexpr const char* kOthers = "other";
 
-    /// A request that is open for `silence`, and twice as long as the slowest answer of late, counts
-    /// as unanswered until it ends, unless the origin has answered another one since it began.
+    /// A request that is open for `silence`, and twice as long as the slowest answer of late,
+    /// counts as unanswered until it ends, unless the origin has answered another one since it
+    /// began.
     explicit OriginAnswers(std::chrono::nanoseconds silence = kOriginSilence) : silence_(silence) {}
     OriginAnswers(const OriginAnswers&) = delete;
     OriginAnswers& operator=(const OriginAnswers&) = delete;
