@@ -294,12 +294,9 @@ base::awaitable<void> Cluster::wait_withdrawn(base::Clock::time_point deadline) 
 
 void Cluster::report(Bytes bytes) {
     assert(!bytes.empty() && bytes.size() <= kMaxReportBytes - kReportClockBytes);
-    using std::chrono::milliseconds;
-    const auto clock = std::chrono::system_clock::now().time_since_epoch();
     auto& report = context_.report;
-    report = {report.number + 1, std::make_shared<const Bytes>(std::move(bytes)),
-              base::Clock::now(),
-              static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(clock).count())};
+    report = {report.number + 1, std::make_shared<const Bytes>(std::move(bytes))};
+    report.read_clock();
 }
 
 ClusterStatus Cluster::status() const {

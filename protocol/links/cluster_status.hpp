@@ -55,6 +55,7 @@ struct ClusterStatus : LinkCounters {
         std::uint64_t bits = 0;
         unsigned hashes = 0;
         bool publishing = false;   // this node's link to it is up
+        bool renews = false;       // PeerView::Peer::renews
         double state_seconds = 0;  // time in this state
         std::string cause;         // reason why it is not asked, in words; may be empty
         std::uint64_t invalidations_sent = 0;

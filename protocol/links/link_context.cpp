@@ -50,7 +50,9 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configur
       dial_permits(executor),
       log(config.node),
       hooks(std::move(to_owner)),
-      tasks(executor) {}
+      tasks(executor) {
+    report.read_clock();
+}
 
 void LinkContext::spawn(base::awaitable<void> task) {
     tasks.spawn(keeping(owner.lock(), std::move(task)));

@@ -431,6 +431,7 @@ void PeerLinks::report(ClusterStatus& status) const {
             publication->report(peer);
         subscriptions_.report(i, now, peer);
         states_.show(i, peer);
+        peer.renews = context_.neighbours.renews(i);
         peer.invalidations_sent = log.sent(i);
         peer.invalidations_confirmed = log.confirmed(i);
         peer.invalidations_pending = log.pending(i);

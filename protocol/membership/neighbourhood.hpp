@@ -73,6 +73,7 @@ public:
     void set_lagging(std::size_t peer, bool lagging);
     /// PeerView::Peer::renews.
     void set_renews(std::size_t peer, bool renews);
+    bool renews(std::size_t peer) const { return view_.peers[peer].renews; }
     bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
     /// Whether its summary is in the workers' directory.
     bool present(std::size_t peer) const;

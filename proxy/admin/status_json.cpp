@@ -64,6 +64,7 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["cause"] = peer.cause;
     show<PeerCounters>(out, peer, kPeerCounters);
     out["lag_seconds"] = peer.lag_seconds;
+    out["renews"] = peer.renews;
     out["left_alone_seconds"] = peer.breaker_open_seconds;
     out["round_trip_seconds"] = peer.round_trip_seconds;
     out["round_trip_deviation_seconds"] = peer.round_trip_deviation_seconds;

@@ -30,13 +30,18 @@ protected:
     }
     /// Both nodes have the response, and it is stale.
     void store_and_wait() {
-        start_cluster(2);
+        start_two();
         EXPECT_EQ(get("a", "/one").body, "first");
         ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
         EXPECT_EQ(get("b", "/one").body, "first");
         ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
         ASSERT_EQ(origin.requests(), 1u);
         make_stale();
+    }
+    /// Both nodes, and each knows that the other takes renewals.
+    void start_two() {
+        start_cluster(2);
+        ASSERT_TRUE(eventually([&] { return seen("a", "b").renews && seen("b", "a").renews; }));
     }
     bool is_told() const {
         return eventually([&] { return seen("b", "a").renewals_received == 1; });
@@ -110,7 +115,7 @@ TEST_F(RenewalTest, IsNotForWhatEachClientHasToBeAllowed) {
             return confirm(e, "Cache-Control: no-cache\r\nETag: \"1\"\r\n");
         e.answer("Cache-Control: no-cache\r\nETag: \"1\"\r\n", "first");
     });
-    start_cluster(2);
+    start_two();
     for (const auto* node : {"a", "b", "a", "b"}) EXPECT_EQ(get(node, "/one").body, "first");
     EXPECT_EQ(origin.requests(), 4u) << "the origin has its say each time";
     EXPECT_EQ(status("a").work.renewals_taken + status("b").work.renewals_taken, 0u);
@@ -125,7 +130,7 @@ TEST_F(RenewalTest, OfAVariantConfirmsNoOther) {
         if (!e.field("If-Modified-Since").empty()) return confirm(e, fields);
         e.answer(fields, language);
     });
-    start_cluster(2);
+    start_two();
     EXPECT_EQ(get("a", "/one", "Accept-Language: en\r\n").body, "en");
     ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
     EXPECT_EQ(get("b", "/one", "Accept-Language: de\r\n").body, "de");
@@ -142,7 +147,7 @@ TEST_F(RenewalTest, CopiesThatHaveSurvivedASoftPurgeAreValidatedByTheirNodes) {
         if (e.field("If-None-Match") == "\"1\"") return confirm(e, fresh("ETag: \"1\"\r\n"));
         e.answer(first(), "first");
     });
-    start_cluster(2);
+    start_two();
     EXPECT_EQ(get("a", "/one").body, "first");
     ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
     EXPECT_EQ(get("b", "/one").body, "first");
@@ -161,7 +166,7 @@ TEST_F(RenewalTest, CopiesThatHaveSurvivedASoftPurgeAreValidatedByTheirNodes) {
 TEST_F(RenewalTest, APeerWithAFreshCopyIsAskedWhenTheOriginIsAway) {
     const auto scripted = origin.set(
         [&](Exchange& e) { e.answer(first("Cache-Control: must-revalidate\r\n"), "first"); });
-    start_cluster(2);
+    start_two();
     EXPECT_EQ(get("b", "/one").body, "first");
     ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
     make_stale();
@@ -176,7 +181,7 @@ TEST_F(RenewalTest, APeerWithAFreshCopyIsAskedWhenTheOriginIsAway) {
 class StandInOfPeerTest : public RenewalTest {
 protected:
     void store_at_a(std::string_view fields) {
-        start_cluster(2);
+        start_two();
         lines_ = first(fields);
         EXPECT_EQ(get("a", "/one").body, "first");
         ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
