@@ -242,7 +242,7 @@ asio::awaitable<Response> show_history(const Request& request, NodeControl& node
         co_return admin_text(request, http::status::bad_request,
                              "The parameters are span (15m, 6h or 7d) and node (a name, or * for "
                              "the sum).\n");
-    const auto& self = node.config()->node;
+    const auto self = node.config()->node;
     if (query->node.empty() || query->node == self)
         co_return json(request, http::status::ok,
                        history_json(self, query->span, interval_of(query->span),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/async/sleep.hpp"
 #include "proxy/fetch/block_plan.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -73,7 +74,8 @@ summary::PeerSet FetchPeers::with_news(const protocol::PeerView& view, const sum
     const auto& stale = *job_.from.stale;
     if (asks_all_) return all;
     if (has_survived_invalidation(cache_.shared.store, lease.hash(), lease.uri(), stale)) return {};
-    if (!is_announceable(stale, stale.arrival.steady)) return all;  // peers do not know of it
+    const auto stored_at = stale.arrival.steady - base::slept();
+    if (!is_announceable(stale, stored_at)) return all;  // peers do not know of it
     const auto news = news_of(cache_.shared, lease.hash(), lease.uri(), stale, now);
     summary::PeerSet some;
     for (const auto peer : all)

@@ -108,7 +108,8 @@ TEST(OriginCheck, VerifiesCertificatesAsTheNodeDoes) {
     const auto behind = answering("204 No Content");
     const auto listen = own_address(31) + ":3443";
     const auto origin = run_by(R"({"node": "o", "workers": 1, "listen": ")" + own_address(31) +
-                               R"(:3128", "log": {"access": "off", "level": "error"},
+                               R"(:3128", "admin": {"listen": ")" + own_address(31) + R"(:9128"},
+        "log": {"access": "off", "level": "error"},
         "tls": {"listen": ")" + listen +
                                R"(", "certificate": ")" + pair.certificate + R"(", "key": ")" +
                                pair.key + R"("},
