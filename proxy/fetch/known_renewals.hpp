@@ -23,7 +23,7 @@ public:
     using Time = std::chrono::steady_clock::time_point;
 
     static constexpr std::size_t kMost = 16384;
-    /// A message that was longer on its way, or whose sender has another time, says when to ask and
+    /// A message that was longer on its way, or whose sender has another time, says whom to ask and
     /// no more: its ages may be wrong by the difference.
     static constexpr std::chrono::milliseconds kTransit{2000};
 

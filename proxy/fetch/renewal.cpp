@@ -120,18 +120,27 @@ std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash
     return known;
 }
 
+std::optional<KnownRenewals::Known> confirmation_of(SharedCache& cache, summary::KeyHash hash,
+                                                    std::string_view uri,
+                                                    const StoredResponse& stored,
+                                                    Clock::time_point now) {
+    if (!may_be_renewed(stored)) return std::nullopt;
+    auto known = news_of(cache, hash, uri, stored, now);
+    if (known && known->what.version != renewal_version(stored, stored.body_bytes())) known.reset();
+    return known;
+}
+
 bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::KeyHash hash,
-                  const StoredResponse& stored, Clock::time_point now) {
-    if (!may_be_renewed(stored)) return false;
+                  const StoredResponse& stored, const KnownRenewals::Known& confirmation,
+                  Clock::time_point now) {
+    const auto& [what, node, confirmed] = confirmation;
     const auto uri = storing.request.key.uri();
-    const auto known = news_of(cache, hash, uri, stored, now);
-    if (!known || known->what.version != renewal_version(stored, stored.body_bytes())) return false;
-    const auto date = date_text(known->what.date), expires = date_text(known->what.expires);
-    const auto age = std::to_string(std::chrono::ceil<Seconds>(now - known->confirmed).count());
+    const auto date = date_text(what.date), expires = date_text(what.expires);
+    const auto age = std::to_string(std::chrono::ceil<Seconds>(now - confirmed).count());
     Head head;
     head.status = 304;
-    if (known->what.date != 0) head.fields.push_back({field::date, "Date", date});
-    if (known->what.expires != 0) head.fields.push_back({field::expires, "Expires", expires});
+    if (what.date != 0) head.fields.push_back({field::date, "Date", date});
+    if (what.expires != 0) head.fields.push_back({field::expires, "Expires", expires});
     head.fields.push_back({field::age, "Age", age});
     ReceivedHead from{head, wall_now(), {now, wall_now()}};
     from.from_peer = true;
@@ -139,7 +148,7 @@ bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::Ke
     auto& made = fresh.candidate;
     return !fresh.too_large && made.verdict == StorageVerdict::store &&
            charge(cache.store, *made.response, uri, now) &&
-           cache.store.replace(hash, &stored, std::move(made.response), known->confirmed, now) ==
+           cache.store.replace(hash, &stored, std::move(made.response), confirmed, now) ==
                Store::Replaced::done;
 }
 

@@ -32,9 +32,15 @@ std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash
                                             std::string_view uri, const StoredResponse& stored,
                                             std::chrono::steady_clock::time_point now);
 
-/// Makes a stored response fresh in its place, if a peer has told of this very version. False:
-/// nothing has changed.
+/// The same, if it confirms this very version, so that take_renewal() can use it.
+std::optional<KnownRenewals::Known> confirmation_of(SharedCache& cache, summary::KeyHash hash,
+                                                    std::string_view uri,
+                                                    const StoredResponse& stored,
+                                                    std::chrono::steady_clock::time_point now);
+
+/// Makes a stored response fresh in its place by its confirmation_of(). False: nothing has changed.
 bool take_renewal(SharedCache& cache, const StoringRequest& storing, summary::KeyHash hash,
-                  const StoredResponse& stored, std::chrono::steady_clock::time_point now);
+                  const StoredResponse& stored, const KnownRenewals::Known& confirmation,
+                  std::chrono::steady_clock::time_point now);
 
 }  // namespace proxy

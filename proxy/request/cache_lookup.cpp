@@ -47,13 +47,14 @@ bool CacheLookup::renew(const StoredResponse& stored) const {
     auto& request = transaction_.request;
     auto& shared = transaction_.service.cache.shared;
     const auto now = Clock::now();
-    if (!request.config().cluster || !news_of(shared, request.hash, request.key.uri(), stored, now))
-        return false;
+    if (!request.config().cluster) return false;
+    const auto confirmation = confirmation_of(shared, request.hash, request.key.uri(), stored, now);
+    if (!confirmation) return false;
     request.rewrite_forwarded();
     const auto snapshot = request.snapshot(true);
     const StoringRequest storing{shared.key_hasher, *snapshot, request.directives,
                                  std::chrono::seconds(shared.clock_ahead.load())};
-    const auto taken = take_renewal(shared, storing, request.hash, stored, now);
+    const auto taken = take_renewal(shared, storing, request.hash, stored, *confirmation, now);
     if (taken) ++transaction_.service.counters.renewals_taken;
     return taken;
 }
