@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/text/lasting.hpp"
-#include "measure/report/numbers.hpp"
 
 namespace app {
 

@@ -132,11 +132,18 @@ bool went_back(const NodeSample& from, const NodeSample& to) {
     return back;
 }
 
+/// Calls `read` for each element of the array `name`; never if there is no array.
+template <class Read>
+void each_of(const StatusJson& from, const char* name, Read read) {
+    const auto all = from.find(name);
+    if (all == from.end() || !all->is_array()) return;
+    for (const auto& entry : *all) read(entry);
+}
+
 void take_texts(const StatusJson& from, const char* name, std::vector<std::string>& out) {
-    const auto found = from.find(name);
-    if (found == from.end() || !found->is_array()) return;
-    for (const auto& each : *found)
+    each_of(from, name, [&](const StatusJson& each) {
         if (each.is_string()) out.push_back(each);
+    });
 }
 
 template <typename Member>
@@ -144,14 +151,6 @@ std::uint64_t sum_over_peers(const NodeSample& node, Member member) {
     std::uint64_t sum = 0;
     for (const auto& peer : node.peers) sum += peer.*member;
     return sum;
-}
-
-/// The objects in the array `name`, each as `read` makes it; nothing if there is no array.
-template <class Read>
-void each_of(const StatusJson& from, const char* name, Read read) {
-    const auto all = from.find(name);
-    if (all == from.end() || !all->is_array()) return;
-    for (const auto& entry : *all) read(entry);
 }
 
 void take_cluster(const StatusJson& cluster, NodeSample& out) {

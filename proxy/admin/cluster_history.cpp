@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 namespace proxy {
@@ -23,15 +22,6 @@ constexpr std::array kReportedOutcomes{
     &ReportedNumbers::uncacheable, &ReportedNumbers::errors,    &ReportedNumbers::refused};
 static_assert(kReportedOutcomes.size() == kEnumSize<Outcome>);
 static_assert(static_cast<int>(Outcome::error) == 4 && static_cast<int>(Outcome::refused) == 5);
-
-std::uint64_t difference(std::uint64_t before, std::uint64_t now) {
-    return now >= before ? now - before : 0;
-}
-
-std::uint32_t at_most_32_bits(std::uint64_t count) {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    return static_cast<std::uint32_t>(std::min(count, kMost));
-}
 
 /// Reports are statements of peers, which may name any number.
 std::uint64_t whole_number(double value) {
@@ -54,12 +44,12 @@ HistoryPoint empty_point(Time end, float seconds) {
 void count(const ReportedNumbers& before, const ReportedNumbers& now, HistoryPoint& point) {
     for (std::size_t i = 0; i < kReportedOutcomes.size(); ++i) {
         const auto outcome = kReportedOutcomes[i];
-        point.requests[i] = at_most_32_bits(difference(before.*outcome, now.*outcome));
+        point.requests[i] = growth_32(before.*outcome, now.*outcome);
     }
     point.refused = point.requests[static_cast<std::size_t>(Outcome::refused)];
-    point.to_clients = difference(before.to_clients_bytes, now.to_clients_bytes);
-    point.from_peers = difference(before.from_peers_bytes, now.from_peers_bytes);
-    point.from_origins = difference(before.from_origins_bytes, now.from_origins_bytes);
+    point.to_clients = growth(before.to_clients_bytes, now.to_clients_bytes);
+    point.from_peers = growth(before.from_peers_bytes, now.from_peers_bytes);
+    point.from_origins = growth(before.from_origins_bytes, now.from_origins_bytes);
     point.all_p50_ms = milliseconds_or_none(now.p50_us);
     point.all_p99_ms = milliseconds_or_none(now.p99_us);
 }
@@ -122,7 +112,7 @@ std::vector<HistoryPoint> rounded(const std::vector<Sum>& sums, Time begin) {
             const auto exact = sum.requests[i] + left[i];
             const auto whole = std::max(std::round(exact), 0.0);
             left[i] = exact - whole;
-            point.requests[i] = at_most_32_bits(whole_number(whole));
+            point.requests[i] = growth_32(0, whole_number(whole));
         }
         point.refused = point.requests[static_cast<std::size_t>(Outcome::refused)];
         point.to_clients = whole_number(sum.to_clients);

@@ -25,15 +25,6 @@ const SpanFacts& facts_of(Span span) {
 constexpr double kMillisecondsPerSecond = 1000;
 constexpr std::size_t kMinuteIntervals = 12;
 
-std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
-    return now >= before ? now - before : 0;
-}
-
-std::uint32_t growth_32(std::uint64_t before, std::uint64_t now) {
-    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    return static_cast<std::uint32_t>(std::min(growth(before, now), kMost));
-}
-
 DurationHistogram over_all_outcomes(const TrafficTotals& totals) {
     DurationHistogram all;
     for (const auto& durations : totals.durations) all += durations;
@@ -61,6 +52,15 @@ HistoryPoint difference(const TrafficTotals& before, History::Time began, const 
 }
 
 }  // namespace
+
+std::uint64_t growth(std::uint64_t before, std::uint64_t now) {
+    return now >= before ? now - before : 0;
+}
+
+std::uint32_t growth_32(std::uint64_t before, std::uint64_t now) {
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    return static_cast<std::uint32_t>(std::min(growth(before, now), kMost));
+}
 
 TrafficTotals totals_of(const WorkerCounters& counters) {
     const auto& refusals = counters.refusals.values;

@@ -24,6 +24,11 @@ struct TrafficTotals {
 };
 TrafficTotals totals_of(const WorkerCounters& counters);
 
+/// By how much a count has grown; 0 for one that has fallen, as after a restart.
+std::uint64_t growth(std::uint64_t before, std::uint64_t now);
+/// The same, at most what 32 bits hold.
+std::uint32_t growth_32(std::uint64_t before, std::uint64_t now);
+
 /// The share `part` (0.5: the median) of the durations that `now` has more than `before`, in
 /// milliseconds, or a negative number if there are none. Durations within a bucket count as evenly
 /// spread. The last bucket has no upper bound and counts as its lower one.
