@@ -1,30 +1,21 @@
 #include <atomic>
 #include <string>
 
-#include "base/async/sleep.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/machine_sleep.hpp"
 
 namespace proxy::test {
 namespace renewal_test {
 
-int after_half_an_hour(clockid_t clock, timespec* time) {
-    const auto result = ::clock_gettime(clock, time);
-    time->tv_sec += 30 * 60;
-    return result;
-}
-
 /// Copies of one response at several nodes, which all become stale at the same time.
 class RenewalTest : public NodesTest {
 protected:
-    ~RenewalTest() override {
-        base::boot_clock = ::clock_gettime;
-        base::note_sleep();
-    }
+    MachineSleep<30 * 60> machine_sleep;
     static std::string first(std::string_view more = {}) {
         return fresh("ETag: \"1\"\r\n" + std::string(more));
     }
     /// All that is stored becomes stale, as after a sleep of the machine.
-    static void make_stale() { base::boot_clock = after_half_an_hour; }
+    void make_stale() { machine_sleep.begin(); }
     static void confirm(Exchange& e, const std::string& fields) {
         e.send("HTTP/1.1 304 Not Modified\r\n" + fields + "\r\n");
     }

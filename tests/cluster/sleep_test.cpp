@@ -1,22 +1,13 @@
 // The machine sleeps: its steady clock stands still, and content ages.
-#include "base/async/sleep.hpp"
 #include "tests/cluster/fixture.hpp"
+#include "tests/cluster/machine_sleep.hpp"
 
 namespace proxy::test {
 namespace sleep_test {
 
-int after_eight_hours(clockid_t clock, timespec* time) {
-    const auto result = ::clock_gettime(clock, time);
-    time->tv_sec += 8 * 3600;
-    return result;
-}
-
 class Sleep : public NodesTest {
 protected:
-    ~Sleep() override {
-        base::boot_clock = ::clock_gettime;
-        base::note_sleep();
-    }
+    MachineSleep<8 * 3600> machine_sleep;
 };
 
 TEST_F(Sleep, ContentAgesInIt) {
@@ -30,7 +21,7 @@ TEST_F(Sleep, ContentAgesInIt) {
         EXPECT_EQ(before.get(target).status, 200u);
         EXPECT_TRUE(contains(before.get(target).cache_status(), "hit"));
     }
-    base::boot_clock = after_eight_hours;
+    machine_sleep.begin();
     const auto day = before.get("/day");
     EXPECT_TRUE(contains(day.cache_status(), "hit"));
     EXPECT_GE(std::stoi(day.field("Age")), 8 * 3600);
