@@ -234,9 +234,9 @@ void ForwardedFields::rewrite(std::vector<Field>& fields, const ForwardedHop& ho
                 return false;
         }
     });
-    if (on || hop.states_scheme || hop.scheme == Scheme::https)
+    if (on || hop.stated.scheme || hop.scheme == Scheme::https)
         fields.push_back({field::unknown, kForwardedProto, to_string(hop.scheme)});
-    if (on || hop.states_host) fields.push_back({field::unknown, kForwardedHost, hop.host});
+    if (on || hop.stated.host) fields.push_back({field::unknown, kForwardedHost, hop.host});
     if (has_target && !forwarded_.empty())
         fields.push_back({field::forwarded, "Forwarded", forwarded_});
     if (!on || hop.sender.empty()) return;

@@ -38,11 +38,16 @@ struct StatedTarget {
 /// by Forwarded. The first member of a list counts, which is the outermost proxy's.
 StatedTarget stated_target(Fields request);
 
+/// The parts of a target that a trusted proxy has stated; the key follows it.
+struct StatedParts {
+    bool scheme = false, host = false;
+};
+
 /// Properties of a request that this node forwards.
 struct ForwardedHop {
     ForwardedMode mode = ForwardedMode::off;
-    bool trusted = false;  // it came from a trusted proxy, whose fields stay
-    bool states_scheme = false, states_host = false;  // by the proxy; the key follows it
+    bool trusted = false;          // it came from a trusted proxy, whose fields stay
+    StatedParts stated{};          // by the proxy
     std::string_view sender;       // address of the connection; empty for a peer's
     std::string_view client;       // the sender, or the client that a trusted proxy names
     Scheme scheme = Scheme::http;  // of the key

@@ -28,7 +28,7 @@ asio::awaitable<Store::Found> CacheLookup::recall(Store::Found found, summary::K
                                                   std::string_view uri, SelectingFields by) {
     auto& store = transaction_.service.cache.shared.store;
     const auto deadline = Clock::now() + kRecallAtMost;
-    OpenSpan span(transaction_.request.trace, SpanKind::internal, "disk read");
+    OpenSpan span(transaction_.request.trace(), SpanKind::internal, "disk read");
     for (int rounds = 0; found.on_disk && rounds < kMaxLooks; ++rounds) {
         const auto recalled = store.recall(hash, uri, transaction_.wakeup);
         if (recalled == Store::Recall::refused) break;

@@ -1,5 +1,6 @@
 #include "proxy/request/intercepted_connect.hpp"
 
+#include "proxy/access/intercepted.hpp"
 #include "proxy/blocklists/normal_url.hpp"
 
 namespace proxy {
@@ -17,6 +18,11 @@ InterceptMismatch judge_intercepted(const InterceptedConnect& inside, const Cach
     const auto is_same = key.scheme() == Scheme::https && key.port() == inside.port &&
                          normal_host(key.host(), buffer).text == inside.name;
     return is_same ? InterceptMismatch::none : InterceptMismatch::other_target;
+}
+
+void EnclosingConnect::settle(const ForwardConfig& forward) {
+    is_listed_ =
+        connect_ && intercepting_pattern(forward, connect_->name, connect_->port) != nullptr;
 }
 
 std::string explain(InterceptMismatch fault, const InterceptedConnect& inside,

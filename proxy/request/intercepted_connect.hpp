@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "proxy/config/config.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/tls/interception.hpp"
 #include "proxy/tls/leaf_certificate.hpp"
@@ -38,6 +39,30 @@ enum class InterceptMismatch : std::uint8_t {
 /// `is_listed`: the configuration in effect intercepts the host. A plain function.
 InterceptMismatch judge_intercepted(const InterceptedConnect& inside, const CacheKey& key,
                                     bool is_listed);
+
+/// The CONNECT around the requests of one connection, if the node answers it itself; else empty.
+/// A pointer to it, with what the configuration of the present request says of it.
+class EnclosingConnect {
+public:
+    EnclosingConnect() = default;
+    /// `connect` outlives this; may be null.
+    EnclosingConnect(const InterceptedConnect* connect) : connect_(connect) {}
+
+    /// From here on `forward` is in effect.
+    void settle(const ForwardConfig& forward);
+    InterceptMismatch judge(const CacheKey& key) const {
+        return judge_intercepted(*connect_, key, is_listed_);
+    }
+
+    explicit operator bool() const { return connect_ != nullptr; }
+    const InterceptedConnect& operator*() const { return *connect_; }
+    const InterceptedConnect* operator->() const { return connect_; }
+
+private:
+    const InterceptedConnect* connect_ = nullptr;
+    bool is_listed_ = false;
+};
+
 /// A sentence for the client. `key`: of the request.
 std::string explain(InterceptMismatch fault, const InterceptedConnect& inside, const CacheKey& key);
 

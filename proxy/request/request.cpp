@@ -5,12 +5,9 @@
 #include <utility>
 
 #include "base/memory/kept_memory.hpp"
-#include "proxy/access/intercepted.hpp"
 #include "proxy/http/connection_login.hpp"
 #include "proxy/http/credentials.hpp"
 #include "proxy/http/field_list.hpp"
-#include "proxy/rewrite/head_rewrite.hpp"
-#include "proxy/rewrite/request_rewrite.hpp"
 
 namespace proxy {
 
@@ -22,8 +19,7 @@ void Request::begin(const std::shared_ptr<const LoadedConfig>& in_effect,
     if (settings != in_effect) {
         settings = in_effect;
         requester.settle(config(), remote, !inside);
-        inside_is_listed =
-            inside && intercepting_pattern(config().forward, inside->name, inside->port) != nullptr;
+        inside.settle(config().forward);
     }
     requester.begin();
     head.verb = verb::unknown;
@@ -32,9 +28,9 @@ void Request::begin(const std::shared_ptr<const LoadedConfig>& in_effect,
     head.fields.clear();
     key.clear();
     site = {};
-    states_scheme = states_host = from_peer = rewritten_ = false;
-    mirrored_.reset();
-    trace = {};
+    from_peer = false;
+    for_origin_.begin();
+    trace_.begin();
 }
 
 bool Request::take_own_upstream() {
@@ -55,32 +51,11 @@ bool Request::is_logged_in() const {
            logs_connection_in(head.fields);
 }
 
-void Request::take_trace(bool trusted, SpanQueue& spans) {
-    const auto received = trusted ? received_trace(head.fields) : std::nullopt;
-    trace = begin_trace(received, config().tracing->sample_ratio, spans);
-    tracestate_.clear();
-    std::erase_if(head.fields, [&](const Field& line) {
-        static_assert(kTracestate.size() < kTraceparent.size());
-        if (line.name.size() > kTraceparent.size() || line.name.size() < kTracestate.size())
-            return false;
-        const auto is_state = iequals(line.name, kTracestate);
-        if (is_state && received) tracestate_.push_back(line.value);
-        return is_state || iequals(line.name, kTraceparent);
-    });
-}
-
-void Request::give_trace(RequestSnapshot& to) const {
-    to.trace = trace;
-    for (const auto value : tracestate_)
-        to.trace_lines.append(kTracestate).append(": ").append(value).append("\r\n");
-}
-
 void Request::rewrite_forwarded() {
-    if (std::exchange(rewritten_, true)) return;
+    if (for_origin_.is_written()) return;
     ForwardedHop hop;
     hop.mode = site.of_entry() ? config().forwarded.origins : config().forwarded.forward;
-    hop.states_scheme = states_scheme;
-    hop.states_host = states_host;
+    hop.stated = for_origin_.stated();
     if (!from_peer) {
         hop.trusted = requester.through_trusted_proxy();
         const auto may_be_stored = head.verb == verb::get || head.verb == verb::head;
@@ -93,35 +68,14 @@ void Request::rewrite_forwarded() {
     if (const auto* const mirror = site.policy.mirror) {
         // The origin knows nothing of its name here, and should make no links with it.
         hop.mode = config().forwarded.forward;
-        hop.states_scheme = hop.states_host = false;
+        hop.stated = {};
         hop.scheme = mirror->origin.scheme;
         hop.host = mirror->origin.authority;
     }
-    forwarded_.rewrite(head.fields, hop);
-    if (!from_peer && site.policy.mirror) {
-        authorized_ = credential_fields(head.fields) != 0;
-        ask_for_known_coding(*site.policy.mirror);
-        mirrored_ = std::make_unique<std::deque<std::string>>();
-        rewrite_request(*config().mirrors, *site.policy.mirror, head.fields, *mirrored_);
-    }
+    for_origin_.write(head.fields, hop);
+    if (!from_peer && site.policy.mirror)
+        for_origin_.write_for_mirror(head.fields, *config().mirrors, *site.policy.mirror);
     if (!from_peer && site.policy.rule) edit_fields(site.policy.rule->request_fields);
-}
-
-bool Request::has_own_credential() const {
-    return rewritten_ ? authorized_ : credential_fields(head.fields) != 0;
-}
-
-/// An origin whose links are rewritten is asked for codings that the node can undo.
-void Request::ask_for_known_coding(const Mirror& mirror) {
-    if (!mirror.links) return;
-    const auto coding = coding_for_origin(head.fields);
-    if (!coding) return;
-    auto is_first = true;
-    std::erase_if(head.fields, [&](Field& line) {
-        if (line.id != boost::beast::http::field::accept_encoding) return false;
-        line.value = *coding;
-        return !std::exchange(is_first, false);
-    });
 }
 
 /// Changes the fields of a client's request as a rule says, before a variant is selected: an origin
@@ -160,16 +114,15 @@ void Request::drop_overrides() {
 }
 
 std::size_t Request::kept_bytes() const {
-    return key.kept_bytes() + forwarded_.kept_bytes() + base::kept_bytes(head.fields) +
-           base::kept_bytes(tracestate_);
+    return key.kept_bytes() + for_origin_.kept_bytes() + base::kept_bytes(head.fields) +
+           trace_.kept_bytes();
 }
 
 void Request::give_back() {
     head.method = head.target = head.reason = {};
     base::give_back(head.fields);
-    base::give_back(tracestate_);
-    forwarded_.give_back();
-    mirrored_.reset();
+    trace_.give_back();
+    for_origin_.give_back();
     key.give_back();
 }
 

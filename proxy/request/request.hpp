@@ -3,7 +3,6 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +13,10 @@
 #include "proxy/config/loaded_config.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/cache_key.hpp"
-#include "proxy/http/forwarded.hpp"
 #include "proxy/http/message_parser.hpp"
 #include "proxy/request/client_access.hpp"
+#include "proxy/request/head_for_origin.hpp"
+#include "proxy/request/head_trace.hpp"
 #include "proxy/request/intercepted_connect.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/site.hpp"
@@ -72,17 +72,12 @@ struct Request {
         settings;                  // in effect for this request, whatever is reloaded
     Scheme scheme = Scheme::http;  // of the connection; in HTTP/2, as the request states
     Site site;                     // of `key`, in `settings`
-    // A trusted proxy has stated these of the target, and the key has them from it.
-    bool states_scheme = false, states_host = false;
-    bool from_peer = false;  // a peer sent it, so it is no client request
+    bool from_peer = false;        // a peer sent it, so it is no client request
     RequestBody* body = nullptr;
-    /// The CONNECT around this request, which the node answers itself; null without one.
-    const InterceptedConnect* inside = nullptr;
-    bool inside_is_listed = false;  // `settings` intercept its host
-    OwnUpstream own_upstream;       // in HTTP/1 alone
+    EnclosingConnect inside;
+    OwnUpstream own_upstream;  // in HTTP/1 alone
     /// Its part in the limits of its client, from its admission to its end; null without limits.
     std::unique_ptr<ClientShare> share;
-    RequestTrace trace;  // by take_trace()
 
     const LoadedConfig& config() const { return *settings; }
     /// Begins the next request under `in_effect`. The caller parses the head into `head`.
@@ -105,40 +100,42 @@ struct Request {
     std::shared_ptr<const RequestSnapshot> snapshot(bool whole) const {
         auto kept = std::make_shared<RequestSnapshot>(
             head, key, whole, keep_site(settings, site, key, requester.text()));
-        if (trace) give_trace(*kept);
+        if (trace()) trace_.give(*kept);
         return kept;
     }
 
-    /// Begins the trace of this request, and takes `traceparent` and `tracestate` out of the head:
-    /// they select no variant, and the node writes its own towards peers and origins. `trusted`:
-    /// the client's context is the parent; else a new trace begins. Precondition: `tracing` is set.
-    void take_trace(bool trusted, SpanQueue& spans);
+    /// Begins the trace of this request (HeadTrace::take()). Precondition: `tracing` is set.
+    void take_trace(bool trusted, SpanQueue& spans) {
+        trace_.take(head.fields, trusted, config().tracing->sample_ratio, spans);
+    }
+    void drop_own_trace() { trace_.drop_own(); }
+    /// Of take_trace().
+    const RequestTrace& trace() const { return trace_.trace(); }
+
+    /// A trusted proxy has stated these parts of the target, and the key has them from it.
+    void note_stated(StatedParts parts) { for_origin_.note_stated(parts); }
 
     /// Writes the statements about client and target into the head that an origin reads there, once
     /// for each request: before the request goes to an origin, and before the store selects a
     /// variant, because a response may vary by them. A peer's request gets only statements that do
     /// not depend on the client.
     void rewrite_forwarded();
-    bool forwarded_is_rewritten() const { return rewritten_; }
+    bool forwarded_is_rewritten() const { return for_origin_.is_written(); }
     /// The client itself has sent Authorization or another credential, at a mirror; a rule may have
     /// set further ones.
-    bool has_own_credential() const;
+    bool has_own_credential() const { return for_origin_.has_own_credential(head.fields); }
 
     /// Bytes of memory that are kept from request to request.
     std::size_t kept_bytes() const;
     void give_back();
 
 private:
-    void give_trace(RequestSnapshot& to) const;
-    void ask_for_known_coding(const Mirror& mirror);
     void edit_fields(const FieldEdits& edits);
     bool goes_where_credentials_go() const;
     void drop_overrides();
 
-    ForwardedFields forwarded_;  // texts of the rewritten fields
-    bool rewritten_ = false, authorized_ = false;
-    std::unique_ptr<std::deque<std::string>> mirrored_;  // texts of fields for a mirrored origin
-    std::vector<std::string_view> tracestate_;           // values that go on, in `head`
+    HeadTrace trace_;
+    HeadForOrigin for_origin_;
 };
 
 }  // namespace proxy

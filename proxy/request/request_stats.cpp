@@ -85,7 +85,7 @@ void RequestStats::count(ClientService& service, const Request& request,
     const auto bytes = writer.body_bytes() + tunnel_bytes;
     settle();
     if (aborted && writer.sent_bytes() == 0) outcome = Outcome::error;
-    if (request.trace.spans) end_span(request, writer);
+    if (request.trace().spans) end_span(request, writer);
     const auto is_probe = request.key.uri() == kProbeTarget;
     // The HEAD of a peer only looks: for `explain`, or as a sample.
     const auto looks = is_probe || request.head.verb == boost::beast::http::verb::head;
@@ -100,7 +100,7 @@ void RequestStats::count(ClientService& service, const Request& request,
     } else {
         ++counters.requests[outcome];
         if (request.inside) ++counters.intercepted_requests;
-        counters.observe(outcome, duration, request.trace);
+        counters.observe(outcome, duration, request.trace());
         const auto content = own_body ? 0 : bytes;
         counters.bytes_to_clients += content;
         note_site(service, request, content);
@@ -125,7 +125,7 @@ void RequestStats::note_site(ClientService& service, const Request& request,
 void RequestStats::end_span(const Request& request, const ResponseWriter& writer) const {
     constexpr unsigned kServerErrors = 500;
     const auto name = request.from_peer ? "peer request" : "client request";
-    auto span = OpenSpan::of_request(request.trace, name, begun);
+    auto span = OpenSpan::of_request(request.trace(), name, begun);
     span.add("http.request.method", request.head.method);
     std::string scratch;
     span.add("url.full", shown_url(request.key, request.site.policy, scratch));
@@ -187,7 +187,7 @@ void RequestStats::log(ClientService& service, const Request& request, const Res
         record.request.referer = referer =
             shown_text(request.config().rules, record.request.referer);
     record.request.user_agent = value_or_empty(head.fields, field::user_agent);
-    record.request.trace = request.trace.context.trace;
+    record.request.trace = request.trace().context.trace;
     record.handling.redirects = details.redirects;
     record.response.rewritten = details.rewritten && request.site.policy.mirror;
     record.handling.validated = details.validated;

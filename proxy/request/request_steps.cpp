@@ -195,9 +195,9 @@ TargetError RequestSteps::find_target() {
         const auto is_served = [&](std::string_view by_host) {
             return take(scheme, by_host) == TargetError::none && request_.site.of_entry();
         };
-        request_.states_host = !stated.host.empty() && is_served(stated.host);
-        if (request_.states_host || (stated.scheme && is_served(host))) {
-            request_.states_scheme = stated.scheme.has_value();
+        const auto states_host = !stated.host.empty() && is_served(stated.host);
+        if (states_host || (stated.scheme && is_served(host))) {
+            request_.note_stated({stated.scheme.has_value(), states_host});
             return TargetError::none;
         }
     }
@@ -221,7 +221,7 @@ asio::awaitable<void> RequestSteps::serve_peer() {
         co_return;
     }
     request_.from_peer = true;
-    if (request_.trace.parent == SpanId{}) request_.trace = {};  // a trace begins at its client
+    request_.drop_own_trace();  // a trace begins at its client
     transaction_.connection.peer_proven();
     request_.rewrite_forwarded();
     co_await respond_to_peer(transaction_, *peer_);
@@ -234,8 +234,7 @@ std::optional<RequestRefusal> RequestSteps::judge_client() {
     const auto& config = request_.config();
     requester.look(config, request_.head.fields);
     if (!requester.rights().ask) return RequestRefusal::client;
-    if (request_.inside && judge_intercepted(*request_.inside, request_.key,
-                                             request_.inside_is_listed) != InterceptMismatch::none)
+    if (request_.inside && request_.inside.judge(request_.key) != InterceptMismatch::none)
         return RequestRefusal::misdirected;
     if (has_passed(request_.head.fields, config)) return RequestRefusal::loop;
     if (request_.head.verb == verb::purge) return std::nullopt;  // has a rule of its own
@@ -300,7 +299,7 @@ asio::awaitable<void> RequestSteps::refuse_misdirected() {
         "or through a proxy in clients.trusted_proxies.");
     if (request_.inside) {
         const auto& inside = *request_.inside;
-        const auto fault = judge_intercepted(inside, request_.key, request_.inside_is_listed);
+        const auto fault = request_.inside.judge(request_.key);
         if (fault != InterceptMismatch::other_target) transaction_.connection.retire();
         text = explain(fault, inside, request_.key);
     }

@@ -172,7 +172,7 @@ asio::awaitable<ServeResult> ResponseFromCache::fetch_or_follow(ResponsePlan pla
         status_.collapsed = true;
         if (vain_waits_ == 0) ++service_.counters.collapsed;
         auto other = std::move(taken.other);
-        if (request_.trace.spans) stats_.leader = other->leader();
+        if (request_.trace().spans) stats_.leader = other->leader();
         auto served = ServeResult::alone;
         if (asks_each)
             served = co_await follow_confirmed(std::move(other));

@@ -81,7 +81,7 @@ TEST_F(ForwardedLines, SayNoTargetButThatOfTheKey) {
     EXPECT_THAT(after(came), ElementsAre("Forwarded: " + kept));
     EXPECT_THAT(after("Forwarded: for=1;by=2"), ElementsAre("Forwarded: for=1;by=2"));
     EXPECT_THAT(after("Forwarded: host=evil.test"), ElementsAre());
-    hop.states_scheme = hop.states_host = true;
+    hop.stated = {true, true};
     EXPECT_THAT(after("X-Forwarded-Host: evil.test"),
                 UnorderedElementsAre("X-Forwarded-Proto: http", "X-Forwarded-Host: h.test"));
     hop.mode = ForwardedMode::append;
