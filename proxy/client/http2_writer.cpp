@@ -11,7 +11,6 @@
 namespace proxy {
 
 namespace asio = boost::asio;
-using Clock = std::chrono::steady_clock;
 
 namespace {
 
@@ -52,22 +51,19 @@ ssize_t read_body(nghttp2_session*, std::int32_t, std::uint8_t*, std::size_t roo
 void Http2Writer::start(std::int32_t stream) {
     stream_ = stream;
     head_ = {};
-    tunnel_ = submitted_ = deferred_ = closed_ = ends_ = given_up_ = end_sent_ = false;
-    given_ = body_bytes_ = sent_ = views_bytes_ = 0;
+    tunnel_ = submitted_ = deferred_ = closed_ = false;
+    progress_ = {};
+    body_bytes_ = 0;
     fields_.clear();
-    small_.clear();
-    small_sent_ = 0;
-    views_.clear();
-    taking_.begin();
-    credit_ = 0;
+    queue_.clear();
+    pace_.begin();
 }
 
 void Http2Writer::close() {
     closed_ = true;
     // Small pieces that have not gone out were counted when they were given.
-    if (!tunnel_) body_bytes_ -= small_.size() - small_sent_;
-    small_.clear();
-    small_sent_ = 0;
+    if (!tunnel_) body_bytes_ -= queue_.kept_bytes();
+    queue_.drop_kept();
 }
 
 void Http2Writer::begin(const ResponseHead& head) {
@@ -96,27 +92,16 @@ void Http2Writer::submit() {
 
 ResponseWriter::Progress Http2Writer::write_now(BodyPiece& piece) {
     if (closed_) {
-        views_.clear();
+        queue_.views().clear();
         return Progress::blocked;
     }
-    ends_ = piece.end;
-    given_ += piece.bytes;
+    progress_.ends = piece.end;
+    progress_.give(piece.bytes);
     if (!submitted_) submit();
-    if (small_sent_ == small_.size()) {
-        small_.clear();
-        small_sent_ = 0;
-    }
-    const auto fits = small_.size() + piece.bytes <= kHttp2SmallBody;
-    if (fits) {
-        for (const auto& view : views_)
-            small_.append(static_cast<const char*>(view.data()), view.size());
-        views_.clear();
-        body_bytes_ += piece.bytes;
-    } else {
-        views_bytes_ = piece.bytes;
-    }
+    const auto is_kept = queue_.take_views(piece.bytes);
+    if (is_kept) body_bytes_ += piece.bytes;
     resume();
-    return fits ? Progress::all : Progress::blocked;
+    return is_kept ? Progress::all : Progress::blocked;
 }
 
 /// There are bytes, or an end, that nghttp2 may ask for.
@@ -144,17 +129,15 @@ void Http2Writer::begin_tunnel(FieldBlock fields) {
 
 std::size_t Http2Writer::write_some(asio::const_buffer from) {
     if (closed_) return 0;
-    small_.erase(0, std::exchange(small_sent_, 0));
-    const auto bytes = std::min(from.size(), kTunnelBytes - small_.size());
-    small_.append(static_cast<const char*>(from.data()), bytes);
-    given_ += bytes;
+    const auto bytes = queue_.keep(from, kTunnelBytes);
+    progress_.give(bytes);
     resume();
     return bytes;
 }
 
 void Http2Writer::end_tunnel() {
     if (closed_) return;
-    ends_ = true;
+    progress_.ends = true;
     resume();
 }
 
@@ -163,30 +146,26 @@ void Http2Writer::end_tunnel() {
 bool Http2Writer::is_slow(Clock::time_point now, const Fill::Reader* reader) {
     auto* const session = output_.session();
     const auto all = output_.taken();
-    if (nghttp2_session_get_remote_window_size(session) > 0 &&
-        nghttp2_session_get_stream_remote_window_size(session, stream_) > 0)
-        credit_ += all - taken_then_;
-    taken_then_ = all;
+    pace_.note_taken(all, nghttp2_session_get_remote_window_size(session) > 0 &&
+                              nghttp2_session_get_stream_remote_window_size(session, stream_) > 0);
     const auto& config = service_.config();
     const auto window = config.timeouts.body_idle;
-    const auto bytes = [this] { return moved(); };
     const auto least = base::least_bytes(config.limits.client_rate_min, window);
-    return !taking_.fast_enough(now, window, least, reader, bytes);
+    return !pace_.fast_enough(now, window, least, reader, body_bytes_);
 }
 
 asio::awaitable<bool> Http2Writer::write_rest(const Fill::Reader* reader) {
-    taken_then_ = output_.taken();
-    while (!closed_ && views_bytes_ > 0) {
+    pace_.begin_waits(output_.taken());
+    while (!closed_ && queue_.has_views()) {
         const auto window = service_.config().timeouts.body_idle;
-        const auto until = taking_.wait(Clock::now(), window, reader, [this] { return moved(); });
+        const auto until = pace_.wait(Clock::now(), window, reader, body_bytes_);
         co_await wakeup_->wait_until(until);
         if (!closed_ && is_slow(Clock::now(), reader)) break;
     }
     // nghttp2 closes a stream whose end has gone out.
-    given_up_ = (closed_ && !end_sent_) || views_bytes_ > 0;
-    views_.clear();
-    views_bytes_ = 0;
-    co_return !given_up_;
+    progress_.given_up = (closed_ && !progress_.end_sent) || queue_.has_views();
+    queue_.drop_views();
+    co_return !progress_.given_up;
 }
 
 asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
@@ -202,18 +181,13 @@ asio::awaitable<void> Http2Writer::interim(unsigned status, FieldBlock fields) {
 }
 
 bool Http2Writer::complete() const {
-    if (!submitted_ || views_bytes_ > 0 || (closed_ && !end_sent_)) return false;
+    if (!submitted_ || queue_.has_views() || (closed_ && !progress_.end_sent)) return false;
     return !head_.has_body || has_all();
 }
 
-/// The sender has given the whole body, and none of it was dropped.
-bool Http2Writer::has_all() const {
-    return !given_up_ && (head_.length ? given_ == *head_.length : ends_);
-}
-
 ssize_t Http2Writer::offer(std::size_t room, std::uint32_t& flags) {
-    const auto bytes = std::min<std::uint64_t>({room, kHttp2DataContent, waiting()});
-    const auto last = bytes == waiting() && has_all();
+    const auto bytes = std::min<std::uint64_t>({room, kHttp2DataContent, queue_.bytes()});
+    const auto last = bytes == queue_.bytes() && has_all();
     if (bytes == 0 && !last) {
         deferred_ = true;
         return NGHTTP2_ERR_DEFERRED;
@@ -224,12 +198,63 @@ ssize_t Http2Writer::offer(std::size_t room, std::uint32_t& flags) {
 }
 
 void Http2Writer::move_to(std::string& out, std::size_t bytes) {
-    const auto small = std::min(bytes, small_.size() - small_sent_);
+    const auto viewed = queue_.move_to(out, bytes);
+    body_bytes_ += viewed;
+    if (viewed > 0 && queue_.views().empty()) wakeup_->notify();
+    if (tunnel_) wakeup_->notify();
+}
+
+std::size_t Http2Writer::kept_bytes() const {
+    return base::kept_bytes(fields_) + queue_.capacity();
+}
+
+void Http2Writer::give_back() {
+    base::give_back(fields_);
+    queue_.give_back();
+}
+
+void Http2Writer::BodyQueue::clear() {
+    drop_kept();
+    drop_views();
+}
+
+void Http2Writer::BodyQueue::drop_views() {
+    views_.clear();
+    views_bytes_ = 0;
+}
+
+void Http2Writer::BodyQueue::drop_kept() {
+    small_.clear();
+    small_sent_ = 0;
+}
+
+bool Http2Writer::BodyQueue::take_views(std::uint64_t bytes) {
+    if (small_sent_ == small_.size()) drop_kept();
+    const auto fits = small_.size() + bytes <= kHttp2SmallBody;
+    if (!fits) {
+        views_bytes_ = bytes;
+        return false;
+    }
+    for (const auto& view : views_)
+        small_.append(static_cast<const char*>(view.data()), view.size());
+    views_.clear();
+    return true;
+}
+
+std::size_t Http2Writer::BodyQueue::keep(asio::const_buffer from, std::size_t most) {
+    small_.erase(0, std::exchange(small_sent_, 0));
+    const auto bytes = std::min(from.size(), most - small_.size());
+    small_.append(static_cast<const char*>(from.data()), bytes);
+    return bytes;
+}
+
+std::size_t Http2Writer::BodyQueue::move_to(std::string& out, std::size_t bytes) {
+    const auto small = std::min(bytes, kept_bytes());
     out.append(small_, small_sent_, small);
     small_sent_ += small;
-    auto rest = bytes - small;
-    views_bytes_ -= rest;
-    body_bytes_ += rest;
+    const auto viewed = bytes - small;
+    views_bytes_ -= viewed;
+    auto rest = viewed;
     auto view = views_.begin();
     while (rest > 0) {
         const auto part = std::min(rest, view->size());
@@ -238,19 +263,15 @@ void Http2Writer::move_to(std::string& out, std::size_t bytes) {
         rest -= part;
         if (view->size() == 0) ++view;
     }
-    if (view != views_.begin()) {
-        views_.erase(views_.begin(), view);
-        if (views_.empty()) wakeup_->notify();
-    }
-    if (tunnel_) wakeup_->notify();
+    if (view != views_.begin()) views_.erase(views_.begin(), view);
+    return viewed;
 }
 
-std::size_t Http2Writer::kept_bytes() const {
-    return base::kept_bytes(fields_) + base::kept_bytes(small_) + base::kept_bytes(views_);
+std::size_t Http2Writer::BodyQueue::capacity() const {
+    return base::kept_bytes(small_) + base::kept_bytes(views_);
 }
 
-void Http2Writer::give_back() {
-    base::give_back(fields_);
+void Http2Writer::BodyQueue::give_back() {
     base::give_back(small_);
     base::give_back(views_);
 }

@@ -50,8 +50,12 @@ public:
     /// The stream is over, and takes no more bytes. The caller wakes a coroutine that waits.
     void close();
     /// All bytes of the response have become frames, or the stream is over.
-    bool has_ended() const { return closed_ || end_sent_; }
+    bool has_ended() const { return closed_ || progress_.end_sent; }
     bool closed() const { return closed_; }
+    /// close() came after the end of the response.
+    bool closed_after_end() const { return closed_ && progress_.end_sent; }
+    /// Of start().
+    std::int32_t stream() const { return stream_; }
     /// The head of the response has become a frame.
     bool has_begun() const { return submitted_; }
     /// Ends the stream by an error (RFC 9113 §7).
@@ -62,19 +66,16 @@ public:
     void begin_tunnel(FieldBlock fields);
     /// Takes as many bytes as there is room for.
     std::size_t write_some(boost::asio::const_buffer from);
-    bool has_room() const { return small_.size() - small_sent_ < kTunnelBytes; }
+    bool has_room() const { return queue_.kept_bytes() < kTunnelBytes; }
     /// No bytes follow.
     void end_tunnel();
     base::Wakeup& wakeup() { return *wakeup_; }
 
     /// A frame of this stream has gone to the connection's buffer. `end`: with END_STREAM.
-    void count_frame(std::uint64_t bytes, bool end) {
-        sent_ += bytes;
-        end_sent_ = end_sent_ || end;
-    }
+    void count_frame(std::uint64_t bytes, bool end) { progress_.count_frame(bytes, end); }
 
     void begin(const ResponseHead& head) override;
-    std::vector<boost::asio::const_buffer>& next_piece() override { return views_; }
+    std::vector<boost::asio::const_buffer>& next_piece() override { return queue_.views(); }
     Progress write_now(BodyPiece& piece) override;
     boost::asio::awaitable<bool> write_rest(const Fill::Reader* reader) override;
     boost::asio::awaitable<void> interim(unsigned status, FieldBlock fields) override;
@@ -83,7 +84,7 @@ public:
     bool client_has_left() override { return closed_; }
     std::int64_t given() const override { return output_.given(); }
     std::int64_t taken() override { return output_.taken(); }
-    std::uint64_t sent_bytes() const override { return sent_; }
+    std::uint64_t sent_bytes() const override { return progress_.sent_bytes; }
 
     /// nghttp2 asks for at most `room` bytes of the body. Returns their number, or an error of
     /// nghttp2, and sets `flags`.
@@ -94,34 +95,107 @@ public:
     void give_back();
 
 private:
+    using Clock = std::chrono::steady_clock;
     static constexpr std::size_t kTunnelBytes = 16 * 1024;
 
+    /// How far the response has come.
+    struct ResponseProgress {
+        std::uint64_t given_bytes = 0;  // of the body, by the sender
+        std::uint64_t sent_bytes = 0;   // of frames that have gone to the connection's buffer
+        bool ends = false;              // the last piece ends the body
+        bool given_up = false;          // a piece was dropped before all of it had gone
+        bool end_sent = false;          // a frame with END_STREAM is among those that have gone
+
+        void give(std::uint64_t bytes) { given_bytes += bytes; }
+        void count_frame(std::uint64_t bytes, bool end) {
+            sent_bytes += bytes;
+            end_sent = end_sent || end;
+        }
+        /// The sender has given the whole body, and none of it was dropped.
+        bool has_all(const ResponseHead& head) const {
+            return !given_up && (head.length ? given_bytes == *head.length : ends);
+        }
+    };
+
+    /// Bytes of the body that are not in frames yet: small pieces, which are kept here, and behind
+    /// them a larger one, whose bytes stay where they are.
+    class BodyQueue {
+    public:
+        void clear();
+        std::uint64_t bytes() const { return kept_bytes() + views_bytes_; }
+        std::size_t kept_bytes() const { return small_.size() - small_sent_; }
+        bool has_views() const { return views_bytes_ > 0; }
+        /// The next piece, for take_views().
+        std::vector<boost::asio::const_buffer>& views() { return views_; }
+        /// The views are a piece of so many bytes. True: it is kept here, and the views are gone.
+        bool take_views(std::uint64_t bytes);
+        void drop_views();
+        void drop_kept();
+        /// Keeps as many bytes as fit below `most`, and returns their number.
+        std::size_t keep(boost::asio::const_buffer from, std::size_t most);
+        /// Moves the first bytes to the end of `out`. Returns how many of them the views had.
+        std::size_t move_to(std::string& out, std::size_t bytes);
+
+        std::size_t capacity() const;
+        void give_back();
+
+    private:
+        std::string small_;
+        std::size_t small_sent_ = 0;
+        std::vector<boost::asio::const_buffer> views_;
+        std::uint64_t views_bytes_ = 0;
+    };
+
+    /// The minimum rate of the client on this stream. Other streams may have had their turn while
+    /// this one had to wait, so it has credit for bytes of theirs.
+    class StreamPace {
+    public:
+        void begin() {
+            pace_.begin();
+            credit_ = 0;
+        }
+        /// Waits begin. `taken`: Http2Output::taken(), as below.
+        void begin_waits(std::int64_t taken) { taken_then_ = taken; }
+        /// `body_bytes`: of this stream, so far, as below. Returns the time of the next check.
+        Clock::time_point wait(Clock::time_point now, Clock::duration window,
+                               const Fill::Reader* reader, std::uint64_t body_bytes) {
+            return pace_.wait(now, window, reader, [&] { return moved(body_bytes); });
+        }
+        /// A wait has ended. `is_open`: the client's windows let bytes of this stream pass.
+        void note_taken(std::int64_t taken, bool is_open) {
+            if (is_open) credit_ += taken - taken_then_;
+            taken_then_ = taken;
+        }
+        bool fast_enough(Clock::time_point now, Clock::duration window, std::uint64_t least,
+                         const Fill::Reader* reader, std::uint64_t body_bytes) {
+            return pace_.fast_enough(now, window, least, reader, [&] { return moved(body_bytes); });
+        }
+
+    private:
+        std::int64_t moved(std::uint64_t body_bytes) const {
+            return static_cast<std::int64_t>(body_bytes) + credit_;
+        }
+
+        ResponsePace pace_;
+        std::int64_t credit_ = 0;
+        std::int64_t taken_then_ = 0;  // at the last look
+    };
+
     void resume();
-    std::uint64_t waiting() const { return small_.size() - small_sent_ + views_bytes_; }
-    bool has_all() const;
+    bool has_all() const { return progress_.has_all(head_); }
     void submit();
-    bool is_slow(std::chrono::steady_clock::time_point now, const Fill::Reader* reader);
-    std::int64_t moved() const { return static_cast<std::int64_t>(body_bytes_) + credit_; }
+    bool is_slow(Clock::time_point now, const Fill::Reader* reader);
 
     ClientService& service_;
     Http2Output& output_;
     std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;
-    ResponseHead head_;
     bool tunnel_ = false;
     bool submitted_ = false, deferred_ = false, closed_ = true;
-    bool ends_ = false;        // the last piece ends the body
-    bool given_up_ = false;    // a piece was dropped before all of it had gone
-    bool end_sent_ = false;    // a frame with END_STREAM has gone to the connection's buffer
-    std::uint64_t given_ = 0;  // bytes of the body that the sender has given
-    std::string small_;        // a small piece
-    std::size_t small_sent_ = 0;
-    std::vector<boost::asio::const_buffer> views_;  // of a larger one
-    std::uint64_t views_bytes_ = 0;
-    std::uint64_t sent_ = 0;
-    ResponsePace taking_;
-    std::int64_t credit_ = 0;      // bytes that other streams moved while this one might have
-    std::int64_t taken_then_ = 0;  // Http2Output::taken() at the last look
+    ResponseHead head_;
+    ResponseProgress progress_;
+    BodyQueue queue_;
+    StreamPace pace_;
 };
 
 }  // namespace proxy
