@@ -23,7 +23,6 @@ Http2Stream::Http2Stream(ClientService& service, ClientConnection& connection, H
                          Http2Body::Windows& windows, const std::shared_ptr<base::Wakeup>& wakeup)
     : body(service, windows, std::make_shared<base::Wakeup>(service.executor)),
       writer(service, output, wakeup),
-      service_(service),
       connection_(connection),
       output_(output),
       tunnel_(body, writer, std::make_shared<base::Wakeup>(service.executor)),
@@ -34,13 +33,13 @@ Http2Stream::Http2Stream(ClientService& service, ClientConnection& connection, H
 }
 
 void Http2Stream::begin(std::int32_t id) {
-    id_ = id;
-    running_ = failed_ = waiting_ = leaving_ = unknown_protocol_ = false;
+    stage_ = Stage::begun;
+    unknown_protocol_ = false;
     bad_head_ = ParseError::ok;
     head.clear();
     writer.start(id);
-    stats_.begin(service_.wheel.read_clock());
-    request_.begin(service_.settings.share(), connection_.remote_address());
+    stats_.begin(transaction_.service.wheel.read_clock());
+    request_.begin(transaction_.service.settings.share(), connection_.remote_address());
 }
 
 void Http2Stream::take_head(bool ended) {
@@ -55,7 +54,7 @@ void Http2Stream::take_head(bool ended) {
     const auto expects_content =
         method == verb::post || method == verb::put || method == verb::patch;
     if (ended && !length && expects_content) length = 0;
-    body.begin(id_, length, ended);
+    body.begin(id(), length, ended);
     tunnel_.begin();
     transaction_.opener = nullptr;
     if (bad_head_ == ParseError::ok && method == verb::connect) take_connect();
@@ -64,7 +63,7 @@ void Http2Stream::take_head(bool ended) {
 /// The request's code has a copy of the fields.
 bool Http2Stream::find_room() {
     if (head.bytes() <= kHttp2FreeHead) return true;
-    auto room = base::read_ahead(service_.cache.shared.windows, 2 * head.bytes());
+    auto room = base::read_ahead(transaction_.service.cache.shared.windows, 2 * head.bytes());
     if (!room) return false;
     head_room_ = std::move(*room);
     return true;
@@ -77,13 +76,15 @@ bool Http2Stream::expects_end() const {
 }
 
 void Http2Stream::wait_for_end() {
-    waiting_ = true;
-    service_.wheel.arm(*this, Clock::now() + kHttp2WaitForEnd);
+    stage_ = Stage::waiting_for_end;
+    transaction_.service.wheel.arm(*this, Clock::now() + kHttp2WaitForEnd);
 }
 
 bool Http2Stream::stop_waiting() {
-    if (waiting_) service_.wheel.disarm(*this);
-    return std::exchange(waiting_, false);
+    if (stage_ != Stage::waiting_for_end) return false;
+    transaction_.service.wheel.disarm(*this);
+    stage_ = Stage::begun;
+    return true;
 }
 
 /// A CONNECT becomes a tunnel; with a protocol, it is a handshake on the way to one (RFC 8441 §4).
@@ -117,26 +118,26 @@ bool Http2Stream::serve_at_once() {
     try {
         if (!steps_.run_at_once()) return false;
     } catch (...) {
-        service_.shared.faults.note("HTTP/2 stream");
-        failed_ = true;
+        transaction_.service.shared.faults.note("HTTP/2 stream");
+        stage_ = Stage::failed;
         return false;
     }
-    running_ = false;
+    stage_ = Stage::served;
     end_response();
     return true;
 }
 
 asio::awaitable<void> Http2Stream::serve() {
-    auto failed = std::exchange(failed_, false);
+    auto failed = std::exchange(stage_, Stage::serving) == Stage::failed;
     try {
         if (!failed) co_await run();
     } catch (...) {
         failed = true;
         if (is_cancelled()) throw;
-        service_.shared.faults.note("HTTP/2 stream");
+        transaction_.service.shared.faults.note("HTTP/2 stream");
     }
     if (failed) co_await transaction_.refuse_fault(writer.has_begun() || writer.closed());
-    running_ = false;
+    stage_ = Stage::served;
     end_response();
 }
 
@@ -146,34 +147,37 @@ void Http2Stream::end_response() {
     if (writer.closed()) return;
     if (!writer.complete()) return writer.reset(NGHTTP2_INTERNAL_ERROR);
     if (writer.has_ended()) return response_sent();
-    service_.wheel.arm(*this, Clock::now() + service_.config().timeouts.body_idle);
+    transaction_.service.wheel.arm(*this,
+                                   Clock::now() + transaction_.service.config().timeouts.body_idle);
 }
 
 void Http2Stream::response_sent() {
     // The client's side of a tunnel goes on.
-    if (!body.is_open() || (running_ && body.is_tunnel())) return;
+    if (!body.is_open() || (is_running() && body.is_tunnel())) return;
     body.drop();
     dropped_ = {Clock::now() + kHttp2DropBody, body.received_bytes()};
-    service_.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
+    transaction_.service.wheel.arm(*this, Clock::now() + kHttp2DropIdle);
 }
 
 /// The client has not taken the response, or not ended a body that is dropped, or not ended a
 /// request without content.
 void Http2Stream::expire() {
-    if (std::exchange(waiting_, false)) return output_.serve_late(id_);
+    if (stage_ == Stage::waiting_for_end) {
+        stage_ = Stage::begun;
+        return output_.serve_late(id());
+    }
     if (!writer.has_ended()) return writer.reset(NGHTTP2_CANCEL);
     const auto now = Clock::now();
     if (!dropped_.goes_on(body.received_bytes(), now) || connection_.ending())
         return writer.reset(NGHTTP2_NO_ERROR);
-    service_.wheel.arm(*this, now + kHttp2DropIdle);
+    transaction_.service.wheel.arm(*this, now + kHttp2DropIdle);
 }
 
 void Http2Stream::close() {
-    service_.wheel.disarm(*this);
-    leaving_ = writer.has_ended() && !writer.closed();
+    transaction_.service.wheel.disarm(*this);
     writer.close();
     body.close();
-    if (!running_) return;  // nobody waits for any of these
+    if (!is_running()) return;  // nobody waits for any of these
     writer.wakeup().notify();
     body.wakeup().notify();
     tunnel_.close();
@@ -181,7 +185,7 @@ void Http2Stream::close() {
 
 void Http2Stream::finish() {
     if (!writer.complete()) stats_.aborted = true;
-    stats_.close(service_, request_, writer);
+    stats_.close(transaction_.service, request_, writer);
     stats_.details.peers_asked.reset();
     body.finish();
     head_room_ = base::Charge();

@@ -58,13 +58,13 @@ public:
     /// After serve() and close(): counts and logs the request.
     void finish();
 
-    std::int32_t id() const { return id_; }
+    std::int32_t id() const { return writer.stream(); }
     /// serve() follows.
-    void begin_serving() { running_ = true; }
-    bool is_running() const { return running_; }
+    void begin_serving() { stage_ = Stage::serving; }
+    bool is_running() const { return stage_ == Stage::serving || stage_ == Stage::failed; }
     bool is_closed() const { return writer.closed(); }
     /// close() came after the end of the response.
-    bool is_leaving() const { return leaving_; }
+    bool is_leaving() const { return writer.closed_after_end(); }
 
     std::size_t kept_bytes() const;
     void give_back();
@@ -74,6 +74,14 @@ public:
     Http2Writer writer;
 
 private:
+    enum class Stage : std::uint8_t {
+        begun,
+        waiting_for_end,  // of the request
+        serving,
+        failed,  // the same; serve_at_once() has met an exception
+        served,
+    };
+
     /// A body that nobody reads, looked at from time to time.
     struct DroppedBody {
         std::chrono::steady_clock::time_point until{};
@@ -93,16 +101,11 @@ private:
     boost::asio::awaitable<void> run();
     void end_response();
 
-    ClientService& service_;
     ClientConnection& connection_;
     Http2Output& output_;
-    std::int32_t id_ = 0;
-    bool running_ = false;
-    bool waiting_ = false;  // for the end of the request
-    bool leaving_ = false;
+    Stage stage_ = Stage::begun;
     bool unknown_protocol_ = false;  // of an extended CONNECT
     base::Charge head_room_;         // for a large head
-    bool failed_ = false;            // serve_at_once() has met an exception
     DroppedBody dropped_;
     ParseError bad_head_ = ParseError::ok;
     Request request_;
