@@ -14,27 +14,29 @@ using Clock = std::chrono::steady_clock;
 void Http2Body::begin(std::int32_t stream, std::optional<std::uint64_t> length, bool ended) {
     stream_ = stream;
     length_ = length;
-    open_ = !length && !ended;
-    ended_ = ended;
-    closed_ = waiting_ = interrupted_ = widened_ = refused_ = dropping_ = tunnel_ = false;
+    extent_ = length || ended ? Extent::stated : Extent::open;
+    arrival_ = ended ? Arrival::whole : Arrival::under_way;
+    wait_ = Wait::none;
+    closed_ = dropping_ = false;
     finish();
     received_ = 0;
     giving_.begin();
 }
 
 void Http2Body::put(std::string_view bytes) {
-    if (refused_) return;
+    if (arrival_ == Arrival::refused) return;
+    const auto before = received_;
     received_ += static_cast<std::int64_t>(bytes.size());
     if (dropping_) return windows_.taken(stream_, bytes.size());
     come_.append(bytes);
-    if (!widened_ && received_ >= static_cast<std::int64_t>(kHttp2FreeBytes / 2)) widen();
+    constexpr auto kMayBeLong = static_cast<std::int64_t>(kHttp2FreeBytes / 2);
+    if (before < kMayBeLong && received_ >= kMayBeLong) widen();
     if (held() > kHttp2FreeBytes && !find_room()) refuse();
     wakeup_->notify();
 }
 
 /// A body that may be long gets a wider window if there is room for it.
 void Http2Body::widen() {
-    widened_ = true;
     auto room = base::read_ahead(service_.cache.shared.windows, kHttp2WideWindow);
     if (!room) return;
     room_ = std::move(*room);
@@ -52,14 +54,14 @@ bool Http2Body::find_room() {
 }
 
 void Http2Body::refuse() {
-    refused_ = true;
+    arrival_ = Arrival::refused;
     come_ = std::string();
     windows_.refuse(stream_);
 }
 
 void Http2Body::end() {
-    if (refused_) return;  // what is left of it is no whole body
-    ended_ = true;
+    if (arrival_ == Arrival::refused) return;  // what is left of it is no whole body
+    arrival_ = Arrival::whole;
     wakeup_->notify();
 }
 
@@ -101,18 +103,18 @@ std::size_t Http2Body::read(asio::mutable_buffer into) {
 }
 
 asio::awaitable<bool> Http2Body::receive_more() {
-    interrupted_ = false;
+    wait_ = Wait::none;
     let_go();
     for (;;) {
-        if (refused_) co_return false;
-        if (!come_.empty() || ended_) co_return true;
-        if (closed_ || interrupted_) co_return false;
+        if (arrival_ == Arrival::refused) co_return false;
+        if (!come_.empty() || is_whole()) co_return true;
+        if (closed_ || wait_ == Wait::interrupted) co_return false;
         const auto& config = service_.config();
         const auto window = config.timeouts.body_idle;
         const auto until = giving_.wait(Clock::now(), received_, window);
-        waiting_ = true;
+        wait_ = Wait::waiting;
         co_await wakeup_->wait_until(until);
-        waiting_ = false;
+        if (wait_ == Wait::waiting) wait_ = Wait::none;
         if (!giving_.fast_enough(Clock::now(), window,
                                  base::least_bytes(config.limits.client_rate_min, window),
                                  [this] { return received_; }))
@@ -121,8 +123,8 @@ asio::awaitable<bool> Http2Body::receive_more() {
 }
 
 void Http2Body::interrupt() {
-    if (!waiting_) return;
-    interrupted_ = true;
+    if (wait_ != Wait::waiting) return;
+    wait_ = Wait::interrupted;
     wakeup_->notify();
 }
 

@@ -51,24 +51,24 @@ public:
     /// Nobody takes the bytes that have come or will come: they are dropped.
     void drop();
     /// Bytes may follow, and drop() was not called.
-    bool is_open() const { return !ended_ && !closed_ && !dropping_; }
-    bool is_tunnel() const { return tunnel_; }
+    bool is_open() const { return !is_whole() && !closed_ && !dropping_; }
+    bool is_tunnel() const { return extent_ == Extent::tunnel; }
     std::int64_t received_bytes() const { return received_; }
     /// Nobody takes bytes any more. Their room is free again.
     void finish();
 
     /// The bytes belong to a tunnel, and the request has no body. Until the next begin().
-    void become_tunnel() { tunnel_ = true; }
+    void become_tunnel() { extent_ = Extent::tunnel; }
     /// Takes bytes for a tunnel, without a wait.
     std::size_t read(boost::asio::mutable_buffer into);
-    bool has_ended() const { return ended_ && come_.empty(); }
+    bool has_ended() const { return is_whole() && come_.empty(); }
     base::Wakeup& wakeup() { return *wakeup_; }
 
-    bool done() const override { return tunnel_ || has_ended(); }
+    bool done() const override { return is_tunnel() || has_ended(); }
     std::optional<std::uint64_t> length() const override {
-        return tunnel_ ? std::nullopt : length_;
+        return is_tunnel() ? std::nullopt : length_;
     }
-    bool has_open_length() const override { return open_ && !tunnel_; }
+    bool has_open_length() const override { return extent_ == Extent::open; }
     bool has_come() const override { return !come_.empty(); }
     bool take(std::vector<std::string_view>& pieces) override;
     ParseError error() const override { return ParseError::ok; }
@@ -79,6 +79,23 @@ public:
     void give_back();
 
 private:
+    enum class Extent : std::uint8_t {
+        stated,  // a length, or no body
+        open,    // a body without a stated length
+        tunnel,
+    };
+    enum class Arrival : std::uint8_t {
+        under_way,
+        whole,    // nothing comes any more
+        refused,  // there was no room, and what came is dropped
+    };
+    enum class Wait : std::uint8_t {
+        none,
+        waiting,      // receive_more() does
+        interrupted,  // and has to end
+    };
+
+    bool is_whole() const { return arrival_ == Arrival::whole; }
     std::size_t held() const { return come_.size() + given_.size(); }
     void widen();
     bool find_room();
@@ -90,14 +107,10 @@ private:
     std::shared_ptr<base::Wakeup> wakeup_;
     std::int32_t stream_ = 0;
     std::optional<std::uint64_t> length_;
-    bool open_ = false;         // a body without a stated length
-    bool ended_ = true;         // nothing comes any more
-    bool closed_ = true;        // the stream is over
-    bool waiting_ = false;      // receive_more() waits
-    bool interrupted_ = false;  // and has to end
-    bool tunnel_ = false;
-    bool widened_ = false;
-    bool refused_ = false;
+    Extent extent_ = Extent::stated;
+    Arrival arrival_ = Arrival::whole;
+    Wait wait_ = Wait::none;
+    bool closed_ = true;  // the stream is over
     bool dropping_ = false;
     std::string come_;   // not taken yet
     std::string given_;  // what take() has given
