@@ -233,14 +233,14 @@ asio::awaitable<void> Http2Connection::serve(std::string_view received) {
     for (;;) {
         serve_ready();
         send();
-        while (!ready_.empty() && !over_) {
+        while (streams_.any_ready() && !over_) {
             co_await asio::post(service_.executor, asio::use_awaitable);
             serve_ready();
             send();
         }
         if (!goes_on || over_ || !nghttp2_session_want_read(session())) break;
         if (unsent_.head_bytes > kHttp2UnsentHeads) co_await wait_until_sent();
-        if (streams_.leaving >= kStreamsPerTurn)
+        if (streams_.leaving() >= kStreamsPerTurn)
             co_await asio::post(service_.executor, asio::use_awaitable);
         const auto more = co_await connection_.receive_some();
         if (!more || over_) break;
@@ -269,7 +269,7 @@ void Http2Connection::state_settings() {
 
 /// False when the connection cannot go on.
 bool Http2Connection::take(std::string_view bytes) {
-    if (!charge(bytes)) {
+    if (!meter_.charge(bytes)) {
         calm();
         return true;
     }
@@ -292,8 +292,7 @@ void Http2Connection::calm() {
     nghttp2_session_terminate_session(session(), NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
-/// Takes the price of all frames that begin in these bytes. False when the client has spent all.
-bool Http2Connection::charge(std::string_view bytes) {
+bool Http2Connection::FrameMeter::charge(std::string_view bytes) {
     const auto now = Clock::now();
     auto within = true;
     heads_.read(bytes, [&](const Http2FrameHead& frame) {
@@ -314,20 +313,19 @@ void Http2Connection::take_frame(const nghttp2_frame& frame, Http2Stream* stream
             return;
         }
         if (stream->expects_end()) return stream->wait_for_end();
-        ready_.push_back(stream);
+        streams_.make_ready(*stream);
     } else if (frame.hd.type == NGHTTP2_HEADERS || frame.hd.type == NGHTTP2_DATA) {
         if (ends_stream(frame)) stream->body.end();
-        if (stream->stop_waiting()) ready_.push_back(stream);
+        if (stream->stop_waiting()) streams_.make_ready(*stream);
     }
 }
 
 /// A frame has gone to the socket's buffer.
 void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* stream) {
     const auto responds = frame.hd.type == NGHTTP2_DATA || frame.hd.type == NGHTTP2_HEADERS;
-    if (responds) budget_.earn();
-    // Resets that a client has brought about make as much work as its own.
+    if (responds) meter_.earn();
     if (frame.hd.type == NGHTTP2_RST_STREAM && frame.rst_stream.error_code != NGHTTP2_NO_ERROR &&
-        !budget_.spend(Clock::now()))
+        !meter_.charge_reset())
         calm();
     // nghttp2 ends the connection of a client that breaks the protocol.
     if (frame.hd.type == NGHTTP2_GOAWAY && frame.goaway.error_code != NGHTTP2_NO_ERROR && !calmed_)
@@ -340,7 +338,7 @@ void Http2Connection::count_frame(const nghttp2_frame& frame, Http2Stream* strea
 
 /// No head of a request is on its way any more, so none is late.
 void Http2Connection::take_no_head() {
-    coming_ = nullptr;
+    streams_.expect_no_head();
     connection_.end_idle();
 }
 
@@ -348,7 +346,7 @@ void Http2Connection::take_no_head() {
 /// client cannot have more of them by resets (CVE-2023-44487). Those whose response has ended are
 /// over for the client, and serve() lets their code end.
 int Http2Connection::begin_stream(std::int32_t id) {
-    if (streams_.size() - streams_.leaving >= service_.config().protocols.http2.streams) {
+    if (streams_.size() - streams_.leaving() >= service_.config().protocols.http2.streams) {
         nghttp2_submit_rst_stream(session(), NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
         return 0;
     }
@@ -361,16 +359,13 @@ int Http2Connection::begin_stream(std::int32_t id) {
     }
     stream->begin(id);
     nghttp2_session_set_stream_user_data(session(), id, stream);
-    if (!std::exchange(coming_, stream)) connection_.expect_head();
+    if (streams_.expect_head(*stream)) connection_.expect_head();
     return 0;
 }
 
 /// Begins with streams whose heads have come, as many as one turn may have. send() follows.
 void Http2Connection::serve_ready() {
-    const auto count = std::min(ready_.size(), kStreamsPerTurn);
-    const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(count);
-    const std::vector<Http2Stream*> turn(ready_.begin(), end);
-    ready_.erase(ready_.begin(), end);
+    const auto turn = streams_.take_turn();
     busy_ = true;  // send() follows
     for (auto* const stream : turn) {
         if (stream->is_closed()) {
@@ -393,20 +388,15 @@ asio::awaitable<void> Http2Connection::serve_stream(Http2Stream& stream) {
 
 void Http2Connection::close_stream(Http2Stream& stream) {
     nghttp2_session_set_stream_user_data(session(), stream.id(), nullptr);
-    if (coming_ == &stream) take_no_head();
-    const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
-    stream.close();
-    if (stream.is_leaving()) ++streams_.leaving;
-    // A stream that is ready ends in serve_ready(), a running one in serve_stream().
-    if (!ready && !stream.is_running()) ended_.push_back(&stream);
+    if (streams_.expects_head_of(stream)) take_no_head();
+    streams_.close(stream);
 }
 
 void Http2Connection::free_ended() {
-    for (auto* const stream : std::exchange(ended_, {})) end_stream(*stream);
+    for (auto* const stream : streams_.take_ended()) end_stream(*stream);
 }
 
 void Http2Connection::end_stream(Http2Stream& stream) {
-    if (stream.is_leaving()) --streams_.leaving;
     stream.finish();
     streams_.end(stream);
     if (streams_.empty()) wait_for_client();
@@ -423,7 +413,7 @@ asio::awaitable<void> Http2Connection::end_streams() {
 
 /// No request is served.
 void Http2Connection::wait_for_client() {
-    if (coming_) return;
+    if (streams_.expects_head()) return;
     connection_.begin_idle();
     streams_.watch_idle();
 }
@@ -436,7 +426,24 @@ Http2Stream* Http2Connection::Streams::reuse() {
     return used_.back().get();
 }
 
+std::vector<Http2Stream*> Http2Connection::Streams::take_turn() {
+    const auto count = std::min(ready_.size(), kStreamsPerTurn);
+    const auto end = ready_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Http2Stream*> turn(ready_.begin(), end);
+    ready_.erase(ready_.begin(), end);
+    return turn;
+}
+
+void Http2Connection::Streams::close(Http2Stream& stream) {
+    const auto ready = std::ranges::find(ready_, &stream) != ready_.end();
+    stream.close();
+    if (stream.is_leaving()) ++leaving_;
+    // A stream that is ready ends in serve_ready(), a running one in serve_stream().
+    if (!ready && !stream.is_running()) ended_.push_back(&stream);
+}
+
 void Http2Connection::Streams::end(Http2Stream& stream) {
+    if (stream.is_leaving()) --leaving_;
     const auto place = std::ranges::find_if(
         used_, [&](const std::unique_ptr<Http2Stream>& each) { return each.get() == &stream; });
     auto owned = std::move(*place);
@@ -504,7 +511,7 @@ asio::awaitable<void> Http2Connection::wait_until_sent() {
 void Http2Connection::serve_late(std::int32_t id) {
     auto* const stream = stream_of(session(), id);
     if (!stream || over_) return;
-    ready_.push_back(stream);
+    streams_.make_ready(*stream);
     serve_ready();
     send_soon();
 }
@@ -594,31 +601,35 @@ asio::awaitable<void> Http2Connection::send_loop() {
             co_await to_send_->wait_until(Clock::time_point::max());
             continue;
         }
-        watch_sending();
+        watch_.begin();
         const auto ready = co_await wait_for_step(connection_.socket(), connection_.send_wants());
-        service_.wheel.disarm(watch_);
-        if (!ready || !is_fast_enough()) abandon();
+        const auto in_time = watch_.end();
+        if (!ready || !in_time) abandon();
         blocked_ = false;
     }
 }
 
-bool Http2Connection::is_fast_enough() {
-    const auto& config = service_.config();
+bool Http2Connection::SendWatch::is_fast_enough() {
+    const auto& config = of_.service_.config();
     const auto window = config.timeouts.body_idle;
     return taking_.fast_enough(Clock::now(), window,
                                base::least_bytes(config.limits.client_rate_min, window),
-                               [this] { return connection_.taken(); });
+                               [this] { return of_.connection_.taken(); });
 }
 
-void Http2Connection::judge_sending() {
-    if (!is_fast_enough()) return abandon();
-    watch_sending();
+void Http2Connection::SendWatch::begin() {
+    const auto window = of_.service_.config().timeouts.body_idle;
+    of_.service_.wheel.arm(*this, taking_.wait(Clock::now(), of_.connection_.taken(), window));
 }
 
-/// Sets the time of the next look at what the client takes.
-void Http2Connection::watch_sending() {
-    const auto window = service_.config().timeouts.body_idle;
-    service_.wheel.arm(watch_, taking_.wait(Clock::now(), connection_.taken(), window));
+bool Http2Connection::SendWatch::end() {
+    of_.service_.wheel.disarm(*this);
+    return is_fast_enough();
+}
+
+void Http2Connection::SendWatch::expire() {
+    if (!is_fast_enough()) return of_.abandon();
+    begin();
 }
 
 /// Tells the client to make no further requests here. Those on their way are still served.

@@ -45,12 +45,39 @@ private:
     public:
         explicit SendWatch(Http2Connection& of) : of_(of) {}
 
+        /// Bytes wait for the socket. Sets the time of the next look at what the client takes.
+        void begin();
+        /// The wait is over. False: the client was too slow.
+        bool end();
+
     private:
-        void expire() override { of_.judge_sending(); }
+        void expire() override;
+        bool is_fast_enough();
+
         Http2Connection& of_;
+        base::Pace taking_;
     };
 
-    /// The streams of the connection. Those that have ended are reused.
+    /// Charges the frames that the client sends, or brings about, to its Http2FrameBudget.
+    class FrameMeter {
+    public:
+        using Clock = Http2FrameBudget::Clock;
+
+        /// Takes the price of all frames that begin in these bytes. False when the client has spent
+        /// all.
+        bool charge(std::string_view bytes);
+        /// The same for a reset that the client has brought about, which makes as much work.
+        bool charge_reset() { return budget_.spend(Clock::now()); }
+        /// A frame of a response has gone out.
+        void earn() { budget_.earn(); }
+
+    private:
+        Http2FrameHeads heads_;
+        Http2FrameBudget budget_;
+    };
+
+    /// The streams of the connection: those whose head comes, that are ready to be served, that are
+    /// served, and that have ended, which are reused.
     class Streams final : public base::TimerWheel::Timer {
     public:
         explicit Streams(base::TimerWheel& wheel) : wheel_(wheel) {}
@@ -58,6 +85,21 @@ private:
         /// An unused stream, now in use; null: all are in use, so add() one.
         Http2Stream* reuse();
         void add(std::unique_ptr<Http2Stream> stream) { unused_.push_back(std::move(stream)); }
+        /// A part of this stream's head has come. True: of no other's.
+        bool expect_head(Http2Stream& stream) { return !std::exchange(coming_, &stream); }
+        /// The head that is expected has come, or comes no more.
+        void expect_no_head() { coming_ = nullptr; }
+        bool expects_head() const { return coming_ != nullptr; }
+        bool expects_head_of(const Http2Stream& stream) const { return coming_ == &stream; }
+        /// Its head has come.
+        void make_ready(Http2Stream& stream) { ready_.push_back(&stream); }
+        bool any_ready() const { return !ready_.empty(); }
+        /// The streams that are to be served in this turn.
+        std::vector<Http2Stream*> take_turn();
+        /// nghttp2 has closed the stream.
+        void close(Http2Stream& stream);
+        /// Closed streams that are neither ready nor served, for end(). Called outside of nghttp2.
+        std::vector<Http2Stream*> take_ended() { return std::exchange(ended_, {}); }
         /// The stream is not in use any more.
         void end(Http2Stream& stream);
         /// Gives memory back when no stream has begun for kIdleAfter.
@@ -68,7 +110,7 @@ private:
         Http2Stream& operator[](std::size_t i) const { return *used_[i]; }
         Http2Stream& back() const { return *used_.back(); }
 
-        std::size_t leaving = 0;  // of those in use: see Http2Stream::is_leaving()
+        std::size_t leaving() const { return leaving_; }  // see Http2Stream::is_leaving()
 
     private:
         static constexpr std::chrono::seconds kIdleAfter{1};
@@ -79,6 +121,9 @@ private:
 
         base::TimerWheel& wheel_;
         std::vector<std::unique_ptr<Http2Stream>> used_, unused_;
+        std::vector<Http2Stream*> ready_, ended_;  // of those in use
+        Http2Stream* coming_ = nullptr;
+        std::size_t leaving_ = 0;
         bool watches_ = false;
         std::uint64_t begun_ = 0, begun_then_ = 0;  // then: when the watch began
     };
@@ -103,7 +148,6 @@ private:
     boost::asio::awaitable<void> serve_stream(Http2Stream& stream);
     void state_settings();
     bool take(std::string_view bytes);
-    bool charge(std::string_view bytes);
     void take_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void count_frame(const nghttp2_frame& frame, Http2Stream* stream);
     void calm();
@@ -114,10 +158,7 @@ private:
     void send();
     bool make_frames();
     void return_frames();
-    void watch_sending();
     boost::asio::awaitable<void> wait_until_sent();
-    bool is_fast_enough();
-    void judge_sending();
     void abandon();
     void announce_end();
 
@@ -151,14 +192,9 @@ private:
     std::shared_ptr<base::Wakeup> to_send_;
     std::shared_ptr<base::Wakeup> all_sent_;  // or over_
     SendWatch watch_;
-    base::Pace taking_;
 
     Streams streams_;
-    std::vector<Http2Stream*> ready_;  // their heads have come
-    std::vector<Http2Stream*> ended_;  // to be freed outside of nghttp2
-    Http2Stream* coming_ = nullptr;    // a part of its head has come
-    Http2FrameHeads heads_;
-    Http2FrameBudget budget_;
+    FrameMeter meter_;
     Unsent unsent_;
     bool busy_ = false;       // frames are read or made: no further ones are sent from here
     bool blocked_ = false;    // the socket takes no more
