@@ -59,9 +59,9 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection cl
     : service_(service),
       socket_(std::move(client.socket)),
       scheme_(client.scheme),
-      buffer_watch_(service.wheel, tls_),
+      tls_(service.wheel),
       remote_(client.remote),
-      ending_(service.retiring()) {
+      retirement_{service.retiring()} {
     ticket_ = std::move(client.ticket);
     stranger_ = std::move(client.stranger);
     waits_since_ = base::TimerWheel::Clock::now();
@@ -69,8 +69,8 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection cl
     socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
-        tls_ = std::make_unique<base::TlsSession>(*service.settings.files().tls->server,
-                                                  base::TlsSide::server, socket_);
+        tls_.open(std::make_unique<base::TlsSession>(*service.settings.files().tls->server,
+                                                     base::TlsSide::server, socket_));
     service_.add(*this);
 }
 
@@ -90,23 +90,18 @@ void ClientConnection::expire() {
 }
 
 void ClientConnection::retire() {
-    begin_end();
+    retirement_.begin();
 }
 
 void ClientConnection::drain() {
-    begin_end();
+    retirement_.begin();
     if (idle_) arm(kDrainIdle);
-}
-
-void ClientConnection::begin_end() {
-    ending_ = true;
-    if (wakeup_) wakeup_->notify();
 }
 
 void ClientConnection::begin_idle() {
     idle_ = true;
     waits_since_ = service_.wheel.now();
-    arm(ending_ ? std::chrono::nanoseconds(kDrainIdle) : service_.config().timeouts.keep_alive);
+    arm(ending() ? std::chrono::nanoseconds(kDrainIdle) : service_.config().timeouts.keep_alive);
 }
 
 void ClientConnection::end_idle() {
@@ -132,7 +127,7 @@ asio::awaitable<std::size_t> ClientConnection::read(boost::system::error_code& e
 }
 
 bool ClientConnection::end_read(std::size_t bytes, const boost::system::error_code& ec) {
-    buffer_watch_.note_use();
+    tls_.note_use();
     input_.commit(bytes);
     return !ec && !expired_;
 }
@@ -244,12 +239,12 @@ bool ClientConnection::begin_intercepted(std::unique_ptr<InterceptedConnect> ins
     inside_ = std::move(inside);
     scheme_ = Scheme::https;
     remote_ = inside_->client;
-    ending_ = service_.retiring();
+    retirement_.begun = service_.retiring();
     waits_since_ = service_.wheel.now();
     head_bytes_.clear();  // of the CONNECT: HTTP/2 would take it for the first bytes inside
     auto bytes = input_.take_all();
-    tls_ = std::make_unique<base::TlsSession>(*inside_->interception->context,
-                                              base::TlsSide::server, socket_, std::move(bytes));
+    tls_.open(std::make_unique<base::TlsSession>(*inside_->interception->context,
+                                                 base::TlsSide::server, socket_, std::move(bytes)));
     const auto& leaf = *inside_->leaf;
     return tls_->present(leaf.certificate.get(), leaf.key.get(), session_context(inside_->name));
 }
@@ -285,8 +280,8 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Re
     if (received == ReadResult::head) bytes = head_bytes_;
     bytes.append(input_.data());
     input_.clear();
-    tls_ = std::make_unique<base::TlsSession>(psk->server(), base::TlsSide::server, socket_,
-                                              std::move(bytes));
+    tls_.open(std::make_unique<base::TlsSession>(psk->server(), base::TlsSide::server, socket_,
+                                                 std::move(bytes)));
     co_return co_await handshake();
 }
 
@@ -316,22 +311,25 @@ asio::awaitable<ClientConnection::ReadResult> ClientConnection::receive_head() {
             arm(service_.config().timeouts.client_head);
         }
         const auto size = find_head_end(input_.data(), scanned);
-        if (size == 0 || size > service_.config().limits.head) {
-            refusal_ = judge_request_start(input_.data(), service_.upstream.head_limits());
-            if (refusal_ == ParseError::ok && input_.size() > service_.config().limits.head)
-                refusal_ = ParseError::head_too_large;
-            if (refusal_ != ParseError::ok) co_return ReadResult::refused;
-        } else {
+        if (size > 0 && size <= service_.config().limits.head) {
             head_bytes_.assign(input_.data().substr(0, size));
             input_.consume(size);
             service_.wheel.disarm(*this);
             waits_since_ = kServed;
             co_return ReadResult::head;
         }
+        if (!input_.empty() && refusal() != ParseError::ok) co_return ReadResult::refused;
         const auto bytes = co_await read(ec);
         if (!end_read(bytes, ec))
             co_return expired_ && !idle_ ? ReadResult::timed_out : ReadResult::closed;
     }
+}
+
+ParseError ClientConnection::refusal() const {
+    const auto start = judge_request_start(input_.data(), service_.upstream.head_limits());
+    const auto is_too_large =
+        start == ParseError::ok && input_.size() > service_.config().limits.head;
+    return is_too_large ? ParseError::head_too_large : start;
 }
 
 void ClientConnection::arm(base::Pace& pace, std::int64_t moved) {
@@ -359,7 +357,7 @@ int ClientConnection::held_by_kernel() {
 }
 
 std::int64_t ClientConnection::taken() {
-    return static_cast<std::int64_t>(response_.bytes) - held_by_kernel();
+    return static_cast<std::int64_t>(progress_.sent_bytes) - held_by_kernel();
 }
 
 bool ClientConnection::holds_response() {
@@ -368,13 +366,14 @@ bool ClientConnection::holds_response() {
 
 asio::awaitable<bool> ClientConnection::receive_more() {
     for (;;) {
-        arm(body_.pace, body_.bytes);
+        arm(progress_.receiving, progress_.received_bytes);
         const auto before = input_.size();
         co_await read_some();
         const auto got = input_.size() - before;
-        body_.bytes += static_cast<std::int64_t>(got);
+        progress_.received_bytes += static_cast<std::int64_t>(got);
         const auto late = expired_;
-        if (!fast_enough(body_.pace, [this] { return body_.bytes; })) co_return false;
+        if (!fast_enough(progress_.receiving, [this] { return progress_.received_bytes; }))
+            co_return false;
         if (got > 0 || !late) co_return got > 0;
     }
 }
@@ -384,7 +383,7 @@ void ClientConnection::interrupt() {
     socket_.cancel(ignored);
 }
 
-void ClientConnection::BufferWatch::note_use() {
+void ClientConnection::TlsLayer::note_use() {
     if (!session_) return;
     is_used_ = true;
     if (std::exchange(watches_, true)) return;
@@ -392,7 +391,7 @@ void ClientConnection::BufferWatch::note_use() {
     wheel_.arm(*this, wheel_.now() + kKept);
 }
 
-void ClientConnection::BufferWatch::expire() {
+void ClientConnection::TlsLayer::expire() {
     watches_ = session_ && std::exchange(is_used_, false);
     if (watches_)
         wheel_.arm(*this, wheel_.now() + kKept);
@@ -400,23 +399,22 @@ void ClientConnection::BufferWatch::expire() {
         session_->keep_no_buffers();
 }
 
-std::size_t ClientConnection::TlsSending::most_of(const std::vector<asio::const_buffer>& buffers,
-                                                  base::MemoryBudget& windows) {
-    if (batch_room.bytes() == 0 && asio::buffer_size(buffers) > base::kTlsRecord)
-        if (auto room = base::read_ahead(windows, base::kTlsBatch)) batch_room = std::move(*room);
-    return batch_room.bytes() > 0 ? base::kTlsBatch : base::kTlsRecord;
+std::size_t ClientConnection::TlsLayer::most_of(const std::vector<asio::const_buffer>& buffers,
+                                                base::MemoryBudget& windows) {
+    if (batch_room_.bytes() == 0 && asio::buffer_size(buffers) > base::kTlsRecord)
+        if (auto room = base::read_ahead(windows, base::kTlsBatch)) batch_room_ = std::move(*room);
+    return batch_room_.bytes() > 0 ? base::kTlsBatch : base::kTlsRecord;
 }
 
 bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
     using Step = base::TlsSession::Step;
-    buffer_watch_.note_use();
-    auto& wants = tls_sending_.wants;
-    const auto most = tls_sending_.most_of(buffers, service_.cache.shared.windows);
+    tls_.note_use();
+    const auto most = tls_.most_of(buffers, service_.cache.shared.windows);
     while (!buffers.empty()) {
         // After a wait the same bytes come here again, as the session wants it.
         std::size_t sent = 0;
-        wants = tls_->write(buffers, most, sent);
-        response_.bytes += sent;
+        const auto wants = tls_.write(buffers, most, sent);
+        progress_.sent_bytes += sent;
         advance(buffers, sent);
         if (wants == Step::done) continue;
         if (wants == Step::failed || wants == Step::end) {
@@ -428,7 +426,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         }
         break;
     }
-    tls_sending_.batch_room = base::Charge();
+    tls_.end_batch();
     return !broken_;
 }
 
@@ -458,7 +456,7 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
             }
             return false;
         }
-        response_.bytes += static_cast<std::size_t>(sent);
+        progress_.sent_bytes += static_cast<std::size_t>(sent);
         advance(buffers, static_cast<std::size_t>(sent));
         if (static_cast<std::size_t>(sent) < wanted) return false;
     }
@@ -483,21 +481,21 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
         result.unreadable = !broken_;
         break;
     }
-    response_.bytes += result.bytes;
+    progress_.sent_bytes += result.bytes;
     return result;
 }
 
 asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader) {
     const auto moved = [this] { return taken(); };
     const auto window = service_.config().timeouts.body_idle;
-    service_.wheel.arm(*this,
-                       response_.pace.wait(base::TimerWheel::Clock::now(), window, reader, moved));
+    service_.wheel.arm(
+        *this, progress_.sending.wait(base::TimerWheel::Clock::now(), window, reader, moved));
     const auto ready = co_await wait_for_step(socket_, send_wants());
     service_.wheel.disarm(*this);
     const auto late = std::exchange(expired_, false);
     const auto least = base::least_bytes(service_.config().limits.client_rate_min, window);
     const auto is_fast =
-        response_.pace.fast_enough(base::TimerWheel::Clock::now(), window, least, reader, moved);
+        progress_.sending.fast_enough(base::TimerWheel::Clock::now(), window, least, reader, moved);
     broken_ = broken_ || !is_fast || (!ready && !late);
     co_return !broken_;
 }
@@ -525,7 +523,7 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
     socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ec);
     if (ec) co_return;
     idle_ = false;
-    unread_body = unread_body && !ending_;
+    unread_body = unread_body && !ending();
     base::Pace taking;
     std::size_t dropped = 0;
     auto end = base::TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);

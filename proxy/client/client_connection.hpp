@@ -53,7 +53,7 @@ public:
     /// Waits for the next request's head and moves it to head_bytes(). `refused`: the bytes so far
     /// cannot become a good head, and refusal() has the reason.
     boost::asio::awaitable<ReadResult> receive_head();
-    ParseError refusal() const { return refusal_; }
+    ParseError refusal() const;
     std::string_view head_bytes() const { return head_bytes_; }
     /// The first bytes begin a TLS handshake at a listener without TLS, as a peer does that
     /// encrypts. `received`: what receive_head() made of them.
@@ -94,13 +94,13 @@ public:
     /// Has the client left? For a caller that waits for something else, each
     /// DisconnectDetector::kLook.
     bool has_left() {
-        return response_.departure.has_left(look_at_line(socket_.native_handle()), response_.bytes,
-                                            DisconnectDetector::Clock::now());
+        return progress_.departure.has_left(look_at_line(socket_.native_handle()),
+                                            progress_.sent_bytes, DisconnectDetector::Clock::now());
     }
 
     // For a tunnel, while no coroutine waits here.
     boost::asio::ip::tcp::socket& socket() { return socket_; }
-    base::TlsSession* tls() { return tls_.get(); }  // null: in the clear
+    base::TlsSession* tls() { return tls_.session(); }  // null: in the clear
     /// The client has chosen HTTP/2 in the handshake.
     bool chose_http2() const { return tls_ && tls_->chose_http2(); }
 
@@ -116,10 +116,12 @@ public:
     /// The head of a request has begun, and has to come within timeouts.client_head.
     void expect_head();
     /// Notified when the connection is to end.
-    void wake_at_end(std::shared_ptr<base::Wakeup> wakeup) { wakeup_ = std::move(wakeup); }
+    void wake_at_end(std::shared_ptr<base::Wakeup> wakeup) {
+        retirement_.wakeup = std::move(wakeup);
+    }
     /// The event to wait for after send_now() has sent a part.
     base::TlsSession::Step send_wants() const {
-        return tls_ ? tls_sending_.wants : base::TlsSession::Step::wait_write;
+        return tls_ ? tls_.wants() : base::TlsSession::Step::wait_write;
     }
     /// Bytes of responses that have left this host: what the kernel still holds was not taken, and
     /// it holds so much that a slow client's socket takes nothing for minutes.
@@ -139,20 +141,17 @@ public:
     void part();
 
     /// Counts the bytes that are sent from here on.
-    void begin_response() {
-        response_.begin();
-        body_.pace.begin();
-    }
-    std::uint64_t response_bytes() const { return response_.bytes; }
+    void begin_response() { progress_.begin(); }
+    std::uint64_t response_bytes() const { return progress_.sent_bytes; }
     /// Ends the connection so that the client sees a reset, not an end.
     void reset();
     /// True once the node leaves: this connection ends after the present response.
-    bool ending() const { return ending_; }
+    bool ending() const { return retirement_.begun; }
     /// The address of the client without scope (base::plain_address), or the one in the PROXY
     /// header.
     const boost::asio::ip::address& remote_address() const { return remote_; }
 
-    bool encrypted() const override { return tls_ != nullptr; }
+    bool encrypted() const override { return static_cast<bool>(tls_); }
     bool from_this_host() const override;
     void retire() override;
     void drain() override;
@@ -164,14 +163,34 @@ public:
     void peer_proven() override;
 
 private:
-    /// Frees the buffers of OpenSSL when no bytes have passed for kKept.
-    class BufferWatch final : public base::TimerWheel::Timer {
+    /// The TLS session of the connection, while it has one, with the memory that the session uses.
+    /// It frees the buffers of OpenSSL when no bytes have passed for kKept.
+    class TlsLayer final : base::TimerWheel::Timer {
     public:
-        /// `session`: of the connection, as long as it has one.
-        BufferWatch(base::TimerWheel& wheel, const std::unique_ptr<base::TlsSession>& session)
-            : wheel_(wheel), session_(session) {}
+        using Step = base::TlsSession::Step;
+
+        explicit TlsLayer(base::TimerWheel& wheel) : wheel_(wheel) {}
+
+        void open(std::unique_ptr<base::TlsSession> session) { session_ = std::move(session); }
+        void reset() { session_.reset(); }
+        base::TlsSession* session() const { return session_.get(); }
+        explicit operator bool() const { return session_ != nullptr; }
+        base::TlsSession& operator*() const { return *session_; }
+        base::TlsSession* operator->() const { return session_.get(); }
+
         /// Bytes pass.
         void note_use();
+        /// The bytes that one write may have. A long response has several records in one write,
+        /// where there is room for those that the socket does not take.
+        std::size_t most_of(const std::vector<boost::asio::const_buffer>& buffers,
+                            base::MemoryBudget& windows);
+        Step write(const std::vector<boost::asio::const_buffer>& buffers, std::size_t most,
+                   std::size_t& sent) {
+            return wants_ = session_->write(buffers, most, sent);
+        }
+        /// The socket has taken all that was written.
+        void end_batch() { batch_room_ = base::Charge(); }
+        Step wants() const { return wants_; }
 
     private:
         static constexpr std::chrono::seconds kKept{1};
@@ -179,38 +198,38 @@ private:
         void expire() override;
 
         base::TimerWheel& wheel_;
-        const std::unique_ptr<base::TlsSession>& session_;
+        std::unique_ptr<base::TlsSession> session_;
+        base::Charge batch_room_;  // for records that the session may hold, beyond one
+        Step wants_ = Step::done;  // of the last write
         bool watches_ = false, is_used_ = false;
     };
 
-    /// What the client takes of the response at hand.
-    struct ResponseProgress {
-        std::uint64_t bytes = 0;  // that were sent
-        ResponsePace pace;
+    /// What the client takes of the response at hand, and gives of the bodies of its requests.
+    struct TransferProgress {
+        std::uint64_t sent_bytes = 0;
+        ResponsePace sending;
         DisconnectDetector departure;
+        std::int64_t received_bytes = 0;  // of all bodies
+        base::Pace receiving;
 
+        /// With the next response.
         void begin() {
-            bytes = 0;
-            pace.begin();
+            sent_bytes = 0;
+            sending.begin();
             departure.begin();
+            receiving.begin();
         }
     };
 
-    /// What the client gives of the bodies of its requests.
-    struct BodyProgress {
-        std::int64_t bytes = 0;
-        base::Pace pace;
-    };
+    /// The end of the connection after the response at hand, which the node asks for.
+    struct Retirement {
+        bool begun;
+        std::shared_ptr<base::Wakeup> wakeup{};  // of wake_at_end()
 
-    /// The state of writing to the TLS session.
-    struct TlsSending {
-        base::TlsSession::Step wants = base::TlsSession::Step::done;  // of the last write
-        base::Charge batch_room;  // for records that the session may hold, beyond one
-
-        /// The bytes that one write may have. A long response has several records in one write,
-        /// where there is room for those that the socket does not take.
-        std::size_t most_of(const std::vector<boost::asio::const_buffer>& buffers,
-                            base::MemoryBudget& windows);
+        void begin() {
+            begun = true;
+            if (wakeup) wakeup->notify();
+        }
     };
 
     void expire() override;
@@ -224,29 +243,23 @@ private:
     void arm(base::Pace& pace, std::int64_t moved);
     template <class Moved>
     bool fast_enough(base::Pace& pace, Moved moved);
-    void begin_end();
     void note_failed_intercept();
 
     ClientService& service_;
     boost::asio::ip::tcp::socket socket_;
     Scheme scheme_;
     std::unique_ptr<InterceptedConnect> inside_;
-    std::unique_ptr<base::TlsSession> tls_;
-    TlsSending tls_sending_;
-    BufferWatch buffer_watch_;
+    TlsLayer tls_;
     base::ReadBuffer input_;
     std::string head_bytes_;
-    ParseError refusal_ = ParseError::ok;
     boost::asio::ip::address remote_;
     bool first_read_ = true;  // nothing was read yet
     bool idle_ = true;        // waits for the first byte of a request
-    bool ending_;
-    ResponseProgress response_;
-    BodyProgress body_;
+    Retirement retirement_;
+    TransferProgress progress_;
     bool expired_ = false;
     bool gave_way_ = false;  // another connection has its place
     bool broken_ = false;
-    std::shared_ptr<base::Wakeup> wakeup_;  // of wake_at_end()
 };
 
 }  // namespace proxy

@@ -63,8 +63,11 @@ asio::awaitable<bool> Http1Connection::run() {
             continue;
         }
         begin_request();
-        auto error = connection_.refusal();
-        if (received == ReadResult::head) error = reader_.parse(request_.head);
+        auto error = ParseError::ok;
+        if (received == ReadResult::head)
+            error = reader_.parse(request_.head);
+        else if (received == ReadResult::refused)
+            error = connection_.refusal();
         if (std::exchange(first, false) && is_http2(error)) co_return true;
         const auto parsed = received == ReadResult::head && error == ParseError::ok;
         if (only_for_peers_ && !(parsed && proven_peer(transaction_))) {
