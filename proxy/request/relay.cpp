@@ -59,10 +59,8 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
     : transaction_(transaction),
       service_(transaction.service),
       request_(transaction.request),
-      config_(transaction.config()),
       snapshot_(snapshot_without_date(request_)),
-      has_body_(!request_.body->done()),
-      repeatable_(is_repeatable_method(request_.head.method) && !has_body_),
+      repeatable_(is_repeatable_method(request_.head.method) && request_.body->done()),
       origin_permit_(service_.upstream, *snapshot_->origin(),
                      {false, repeatable_, server_of_login(request_)}),
       exchange_(service_.upstream.pool, service_.upstream.head_limits()),
@@ -80,13 +78,13 @@ Relay::Relay(Transaction& transaction, std::string upgrade, ResponseFromCache* s
 }
 
 asio::awaitable<void> Relay::run(CacheStatus status, Outcome outcome) {
-    if (has_body_) upload_slot_ = take_upload_slot(transaction_, *snapshot_->origin());
-    if (has_body_ && !upload_slot_) co_return co_await refuse_upload(transaction_);
+    if (upload_.has_body() && !upload_.take_slot(*snapshot_->origin()))
+        co_return co_await refuse_upload(transaction_);
     if (backs_off()) {
         co_await stale_->stand_in(FetchError::backed_off, 0);
         co_return;
     }
-    if (has_body_ && request_.body->has_open_length() && origin_permit_.is_http10()) {
+    if (upload_.has_body() && request_.body->has_open_length() && origin_permit_.is_http10()) {
         const auto collected = co_await upload_.collect(expects_continue());
         if (!collected) co_return co_await refuse_open_length(status);
     }
@@ -178,7 +176,7 @@ asio::awaitable<FetchError> Relay::ask() {
 /// The fields of framing and connection on the way to the origin.
 std::string Relay::own_lines(bool expects) const {
     std::string lines;
-    if (has_body_ && request_.body->has_open_length() && !upload_.length())
+    if (upload_.has_body() && request_.body->has_open_length() && !upload_.length())
         lines = "Transfer-Encoding: chunked\r\n";
     else if (const auto length = upload_.length())  // one number, as understood
         lines.append("Content-Length: ").append(std::to_string(*length)).append("\r\n");
@@ -192,7 +190,7 @@ std::string Relay::own_lines(bool expects) const {
 /// be repeated stays with the first server that it was sent to: its body is gone from here, and the
 /// server may have executed it.
 asio::awaitable<FetchError> Relay::put() {
-    const auto latest = Clock::now() + config_.timeouts.origin_connect;
+    const auto latest = Clock::now() + config().timeouts.origin_connect;
     for (;;) {
         const auto ended = co_await put_once(origin_permit_.connect_by(latest));
         const auto status = ended == FetchError::none ? exchange_.head().status : 0;
@@ -210,15 +208,15 @@ asio::awaitable<FetchError> Relay::put() {
 }
 
 asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
-    const auto expects = has_body_ && !upload_.is_collected() && expects_continue();
+    const auto expects = upload_.has_body() && !upload_.is_collected() && expects_continue();
     const auto& target = origin_permit_.target();
     exchange_.trace(open_origin_span(*snapshot_, target));
     const auto context = sent_context(snapshot_->trace, exchange_.span());
-    Exchange::Request out{origin_request(*snapshot_, target, name_in_via(config_, target),
+    Exchange::Request out{origin_request(*snapshot_, target, name_in_via(config(), target),
                                          own_lines(expects), context),
                           request_.head.verb == verb::head, repeatable_};
     if (out.may_retry) {
-        const Exchange::Patience patience{connect_by, config_.timeouts.origin_head};
+        const Exchange::Patience patience{connect_by, config().timeouts.origin_head};
         const auto open = origin_permit_.open();
         co_return co_await exchange_.run(target, out, patience);
     }
@@ -227,7 +225,7 @@ asio::awaitable<FetchError> Relay::put_once(Clock::time_point connect_by) {
                              is_repeatable_method(request_.head.method), upload_.kept_all()};
     if (may_send_again(error, how))
         error = co_await send_once(out, ConnectionReuse::none,
-                                   Clock::now() + config_.timeouts.origin_connect, expects);
+                                   Clock::now() + config().timeouts.origin_connect, expects);
     upload_.forget();
     co_return error;
 }
@@ -237,20 +235,20 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Conne
     sent_whole_ = true;
     auto error = co_await exchange_.connect(origin_permit_.target(), connect_by, kept);
     if (error != FetchError::none) co_return error;
-    if (has_body_ && exchange_.reused()) upload_.keep_for_another();
+    if (upload_.has_body() && exchange_.reused()) upload_.keep_for_another();
     begun_ = true;
-    error = co_await exchange_.send(out.head, Clock::now() + config_.timeouts.body_idle);
+    error = co_await exchange_.send(out.head, Clock::now() + config().timeouts.body_idle);
     if (error == FetchError::none && expects && !request_.body->has_come()) {
         error = co_await upload_.await_consent();
         sent_whole_ = false;
         if (error != FetchError::none || upload_.answered()) co_return error;
     }
-    if (error == FetchError::none && has_body_) {
+    if (error == FetchError::none && upload_.has_body()) {
         watch_.end();  // the body comes from the client, which may end its side behind it
         error = co_await upload_.send_body();
         watch_.begin();
         sent_whole_ = upload_.sent_whole();
-        upload_slot_.reset();
+        upload_.give_slot_back();
     }
     exchange_.stop_listening();
     if (error != FetchError::none) sent_whole_ = false;
@@ -259,7 +257,7 @@ asio::awaitable<FetchError> Relay::send_once(const Exchange::Request& out, Conne
         co_return upload_.early_error();
     // An origin that refuses in the middle of a body has often said why before it closed.
     const auto answered =
-        co_await exchange_.receive_head(out.is_head, Clock::now() + config_.timeouts.origin_head);
+        co_await exchange_.receive_head(out.is_head, Clock::now() + config().timeouts.origin_head);
     co_return answered;
 }
 
@@ -277,7 +275,7 @@ bool Relay::switched_unasked() const {
 
 /// The origin speaks another protocol from here on.
 asio::awaitable<void> Relay::become_tunnel() {
-    const auto switching = switching_response(exchange_.head(), config_.node);
+    const auto switching = switching_response(exchange_.head(), config().node);
     const auto fields = transaction_.edited_interim(switching);
     const auto upstream = exchange_.take_connection();
     co_await run_tunnel(transaction_, *upstream, switching.status, fields);
@@ -308,7 +306,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
     }
     LiveFields live;
     const StoredFields stored(head.fields, request_.site.policy.rules());
-    render_response(head, config_.node, stored, exchange_.arrival().wall, fields, live);
+    render_response(head, config().node, stored, exchange_.arrival().wall, fields, live);
     stats.source = Source::origin;
     stats.details.rewritten = exchange_.is_rewritten();
     if (const auto type = head.get(field::content_type)) stats.details.content_type = *type;
@@ -342,7 +340,7 @@ asio::awaitable<void> Relay::respond(CacheStatus status, Outcome outcome) {
 
 /// Ends what the request has changed. Returns the number of its URIs and groups.
 asio::awaitable<std::size_t> Relay::invalidate() {
-    const auto ended = invalidate_after(service_.cache.shared, config_.rules, request_.key,
+    const auto ended = invalidate_after(service_.cache.shared, config().rules, request_.key,
                                         exchange_.head(), Clock::now());
     if (ended.on_disk) co_await wait_until_kept();
     co_return ended.count;
@@ -362,7 +360,7 @@ asio::awaitable<bool> Relay::pass_body(KeptCopy& copy) {
     auto& stats = transaction_.stats;
     while (!exchange_.done()) {
         watch_.begin();
-        const auto error = co_await exchange_.read_body(Clock::now() + config_.timeouts.body_idle);
+        const auto error = co_await exchange_.read_body(Clock::now() + config().timeouts.body_idle);
         watch_.end();
         if (error == FetchError::abandoned) {
             stats.aborted = true;
@@ -424,7 +422,7 @@ bool Relay::unasked_304() {
     const auto& head = exchange_.head();
     if (head.status != 304 || is_conditional(request_.head.fields)) return false;
     if (!is_safe_method(request_.head.method))
-        invalidate_after(service_.cache.shared, config_.rules, request_.key, head, Clock::now());
+        invalidate_after(service_.cache.shared, config().rules, request_.key, head, Clock::now());
     return true;
 }
 

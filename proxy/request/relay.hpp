@@ -3,13 +3,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "proxy/request/client_watch.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/request/upload.hpp"
-#include "proxy/request/upload_slots.hpp"
 #include "proxy/upstream/exchange.hpp"
 #include "proxy/upstream/origin_permit.hpp"
 #include "proxy/upstream/request_snapshot.hpp"
@@ -47,6 +45,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
+    const LoadedConfig& config() const { return transaction_.config(); }
     bool backs_off() const;
     boost::asio::awaitable<FetchError> ask();
     FetchError trouble(FetchError error) const;
@@ -76,15 +75,12 @@ private:
     Transaction& transaction_;
     ClientService& service_;
     Request& request_;
-    const Config& config_;
     std::shared_ptr<const RequestSnapshot> snapshot_;
-    const bool has_body_;
     const bool repeatable_;  // the request as a whole may be sent more than once
     OriginPermit origin_permit_;
     Exchange exchange_;
     ClientWatch watch_;
     Upload upload_;
-    std::optional<UploadSlots::UploadSlot> upload_slot_;  // while the body is on its way
     Clock::time_point sent_at_;
     const std::string upgrade_;  // the protocols to ask for; empty: none
     ResponseFromCache* const stale_;

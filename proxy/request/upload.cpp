@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "proxy/http/response_head.hpp"
+#include "proxy/request/upload_access.hpp"
 #include "proxy/upstream/rewrite_response.hpp"
 
 namespace proxy {
@@ -24,7 +25,13 @@ Upload::Upload(Transaction& transaction, Exchange& exchange)
     : transaction_(transaction),
       body_(*transaction.request.body),
       exchange_(exchange),
-      config_(transaction.config()) {}
+      config_(transaction.config()),
+      has_body_(!body_.done()) {}
+
+bool Upload::take_slot(const UpstreamTarget& origin) {
+    slot_ = take_upload_slot(transaction_, origin);
+    return slot_.has_value();
+}
 
 asio::awaitable<void> Upload::pass_on(const Head& interim) {
     if (interim.status == 100 && continued_) co_return;
@@ -53,54 +60,68 @@ asio::awaitable<FetchError> Upload::await_consent() {
 }
 
 asio::awaitable<bool> Upload::collect(bool expects) {
-    auto room = base::read_ahead(transaction_.service.upstream.pool.windows(), kKeptBodyBytes);
-    if (!room) co_return false;
-    kept_charge_ = std::move(*room);
+    if (!kept_.find_room(transaction_.service.upstream.pool.windows())) co_return false;
     if (expects && !body_.has_come()) co_await transaction_.writer.interim(100, {});
     continued_ = true;
     for (;;) {
         pieces_.clear();
         if (!body_.take(pieces_)) {
-            malformed_ = client_gone_ = true;
+            delivery_ = Delivery::malformed;
             co_return false;
         }
-        for (const auto piece : pieces_) {
-            if (kept_.size() + piece.size() > kKeptBodyBytes) co_return false;
-            kept_.append(piece);
-        }
+        for (const auto piece : pieces_)
+            if (!kept_.collect(piece)) co_return false;
         if (body_.done()) break;
         const auto more = co_await body_.receive_more();
-        client_gone_ = !more;
-        if (client_gone_) co_return false;
+        if (!more) {
+            delivery_ = Delivery::client_gone;
+            co_return false;
+        }
     }
-    collected_ = kept_.size();
+    kept_.end_collecting();
     co_return true;
 }
 
 void Upload::keep_for_another() {
-    if (collected_) return;
     const auto length = body_.length();
     const auto most = std::min<std::uint64_t>(length ? *length : kKeptBodyBytes, kKeptBodyBytes);
-    auto room = base::read_ahead(transaction_.service.upstream.pool.windows(), most);
-    keeping_ = room.has_value();
-    if (room) kept_charge_ = std::move(*room);
+    kept_.begin(transaction_.service.upstream.pool.windows(), most);
 }
 
-void Upload::forget() {
-    if (collected_) return;  // another server of the group may get it
-    keeping_ = false;
-    kept_ = std::string();
-    kept_charge_ = base::Charge();
+void Upload::KeptBody::begin(base::MemoryBudget& windows, std::uint64_t most) {
+    if (is_collected()) return;
+    auto room = base::read_ahead(windows, most);
+    use_ = room ? Use::beginning : Use::nothing;
+    if (room) room_ = std::move(*room);
 }
 
-void Upload::keep(std::string_view piece) {
+void Upload::KeptBody::add(std::string_view piece) {
     if (piece.empty()) return;
-    if (!keeping_ || kept_.size() + piece.size() > kKeptBodyBytes) {
+    if (use_ == Use::nothing || bytes_.size() + piece.size() > kKeptBodyBytes) {
         forget();
-        kept_all_ = false;
+        has_all_ = false;
     } else {
-        kept_.append(piece);
+        bytes_.append(piece);
     }
+}
+
+bool Upload::KeptBody::find_room(base::MemoryBudget& windows) {
+    auto room = base::read_ahead(windows, kKeptBodyBytes);
+    if (room) room_ = std::move(*room);
+    return room.has_value();
+}
+
+bool Upload::KeptBody::collect(std::string_view piece) {
+    if (bytes_.size() + piece.size() > kKeptBodyBytes) return false;
+    bytes_.append(piece);
+    return true;
+}
+
+void Upload::KeptBody::forget() {
+    if (is_collected()) return;
+    use_ = Use::nothing;
+    bytes_ = std::string();
+    room_ = base::Charge();
 }
 
 /// Appends the bytes that have come from the client, framed for the origin. False when they are no
@@ -108,10 +129,10 @@ void Upload::keep(std::string_view piece) {
 bool Upload::take_piece(std::string& out) {
     pieces_.clear();
     if (!body_.take(pieces_)) {
-        malformed_ = client_gone_ = true;
+        delivery_ = Delivery::malformed;
         return false;
     }
-    const auto chunked = body_.has_open_length() && !collected_;
+    const auto chunked = body_.has_open_length() && !is_collected();
     for (const auto piece : pieces_) {
         if (chunked)
             append_chunk(out, piece);
@@ -119,16 +140,16 @@ bool Upload::take_piece(std::string& out) {
             out.append(piece);
     }
     if (body_.done() && chunked) out.append("0\r\n\r\n");
-    keep(out);
+    kept_.add(out);
     return true;
 }
 
 asio::awaitable<FetchError> Upload::send_body() {
-    auto out = collected_ ? kept_ : std::exchange(kept_, {});
+    auto out = kept_.take();
     sent_whole_ = false;
     listen();
     for (;; out.clear()) {
-        if (out.empty() && !collected_ && !take_piece(out)) co_return FetchError::abandoned;
+        if (out.empty() && !is_collected() && !take_piece(out)) co_return FetchError::abandoned;
         const auto done = body_.done();
         std::string_view rest(out);
         while (!rest.empty()) {
@@ -145,7 +166,7 @@ asio::awaitable<FetchError> Upload::send_body() {
             const auto enough = co_await hear();
             if (enough) co_return FetchError::none;
         } else if (!more) {
-            client_gone_ = true;
+            delivery_ = Delivery::client_gone;
             co_return FetchError::abandoned;
         }
     }

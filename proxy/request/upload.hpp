@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/request/transaction.hpp"
+#include "proxy/request/upload_slots.hpp"
 #include "proxy/upstream/exchange.hpp"
 
 namespace proxy {
@@ -32,6 +34,13 @@ public:
     Upload(const Upload&) = delete;
     Upload& operator=(const Upload&) = delete;
 
+    /// The request has a body.
+    bool has_body() const { return has_body_; }
+    /// The right to one upload to `origin` (take_upload_slot()). False: there is none.
+    bool take_slot(const UpstreamTarget& origin);
+    /// The body is not on its way any more.
+    void give_slot_back() { slot_.reset(); }
+
     /// Passes an interim response to the client; a 100 only once.
     boost::asio::awaitable<void> pass_on(const Head& interim);
 
@@ -45,16 +54,18 @@ public:
     /// has to be told the length. `expects`: the client waits for a 100 (Continue). False: it is
     /// longer, finds no room, or does not come.
     boost::asio::awaitable<bool> collect(bool expects);
-    bool is_collected() const { return collected_.has_value(); }
+    bool is_collected() const { return kept_.is_collected(); }
     /// The length of the body, if the client has stated it or after collect().
-    std::optional<std::uint64_t> length() const { return collected_ ? collected_ : body_.length(); }
+    std::optional<std::uint64_t> length() const {
+        return is_collected() ? kept_.bytes() : body_.length();
+    }
 
     /// From here on the bytes that are sent are kept for another connection, up to kKeptBodyBytes,
     /// and charged to limits.body_windows. Bytes that are sent again are not kept.
     void keep_for_another();
     /// Every byte that the client has delivered is kept.
-    bool kept_all() const { return kept_all_; }
-    void forget();
+    bool kept_all() const { return kept_.has_all(); }
+    void forget() { kept_.forget(); }
 
     /// The exchange has the head of an answer that came before the body's end.
     bool answered() const { return answered_; }
@@ -64,31 +75,63 @@ public:
     /// bytes on this connection for a part of the body, or the other way round.
     bool sent_whole() const { return sent_whole_; }
     /// The client has left, or its bytes are no body.
-    bool client_gone() const { return client_gone_; }
-    bool malformed() const { return malformed_; }
+    bool client_gone() const { return delivery_ != Delivery::goes_on; }
+    bool malformed() const { return delivery_ == Delivery::malformed; }
 
 private:
+    enum class Delivery : std::uint8_t { goes_on, client_gone, malformed };
+
+    /// The beginning of a body, or all of it, as it went out. At most kKeptBodyBytes, charged to
+    /// limits.body_windows.
+    class KeptBody {
+    public:
+        /// Keeps what add() gets from here on: `most` bytes, if there is room for them.
+        void begin(base::MemoryBudget& windows, std::uint64_t most);
+        /// The next bytes that go out.
+        void add(std::string_view piece);
+        /// Every byte that add() got is kept.
+        bool has_all() const { return has_all_; }
+
+        /// Prepares for collect(). False: there is no room.
+        bool find_room(base::MemoryBudget& windows);
+        /// The next bytes before anything goes out. False: there are more than kKeptBodyBytes.
+        bool collect(std::string_view piece);
+        /// All of the body was collected.
+        void end_collecting() { use_ = Use::collected; }
+        bool is_collected() const { return use_ == Use::collected; }
+
+        std::uint64_t bytes() const { return bytes_.size(); }
+        /// The bytes to send again. Those of a collected body stay.
+        std::string take() { return is_collected() ? bytes_ : std::exchange(bytes_, {}); }
+        /// Another server of the group may get a collected body, so that stays.
+        void forget();
+
+    private:
+        enum class Use : std::uint8_t { nothing, beginning, collected };
+
+        std::string bytes_;
+        base::Charge room_;
+        Use use_ = Use::nothing;
+        bool has_all_ = true;
+    };
+
     void listen();
     boost::asio::awaitable<bool> hear();
     bool take_piece(std::string& out);
-    void keep(std::string_view piece);
 
     Transaction& transaction_;
     RequestBody& body_;
     Exchange& exchange_;
     const LoadedConfig& config_;
-    std::vector<std::string_view> pieces_;       // that have come
-    bool continued_ = false;                     // the client has a 100 (Continue)
-    bool answered_ = false;                      // before the body's end
-    FetchError early_error_ = FetchError::none;  // in place of such an answer
+    const bool has_body_;
+    Delivery delivery_ = Delivery::goes_on;
+    std::optional<UploadSlots::UploadSlot> slot_;  // while the body is on its way
+    std::vector<std::string_view> pieces_;         // that have come
+    bool continued_ = false;                       // the client has a 100 (Continue)
+    bool answered_ = false;                        // before the body's end
+    FetchError early_error_ = FetchError::none;    // in place of such an answer
     bool sent_whole_ = false;
-    bool keeping_ = false;
-    bool kept_all_ = true;
-    std::string kept_;                        // as it went out
-    std::optional<std::uint64_t> collected_;  // the length of all of it, in kept_
-    base::Charge kept_charge_;
-    bool client_gone_ = false;
-    bool malformed_ = false;
+    KeptBody kept_;
 };
 
 }  // namespace proxy
