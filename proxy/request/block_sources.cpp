@@ -13,17 +13,16 @@ namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
 bool BlockStream::pin(ByteRange range) {
-    pinned_.clear();
-    pinned_from_ = index_->blocks->at(range.first).first;
+    pinned_.begin(body_.blocks().at(range.first).first);
     for (auto offset = range.first; offset <= range.last;) {
-        const auto block = index_->blocks->at(offset);
-        const auto key = key_of(block);
+        const auto block = body_.blocks().at(offset);
+        const auto key = body_.key_of(block);
         auto found = service_.cache.shared.store.find(key.hash, key.uri, {}, Clock::now());
         if (!found.response && !found.on_disk) {
             pinned_.clear();
             return false;
         }
-        pinned_.push_back({std::move(found.response), key.hash});
+        pinned_.add({std::move(found.response), key.hash});
         offset = block.last + 1;
     }
     return true;
@@ -34,15 +33,14 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, AllowedSourc
                                               std::shared_ptr<RetryBudget> tries) {
     Block block;
     block.tries = std::move(tries);
-    block.range = index_->blocks->at(offset);
+    block.range = body_.blocks().at(offset);
     if (!pinned_.empty()) {
-        const auto& pinned =
-            pinned_[(block.range.first - pinned_from_) / index_->blocks->block_bytes];
+        const auto& pinned = pinned_.at(block.range.first, body_.blocks().block_bytes);
         block.stored = pinned.stored;
         block.hash = pinned.hash;
         if (pinned.stored) return block;
     }
-    const auto [uri, hash] = key_of(block.range);
+    const auto [uri, hash] = body_.key_of(block.range);
     block.hash = hash;
     if (may != AllowedSources::be_alone && join_outdated_run(block)) return block;
     auto found = service_.cache.shared.store.find(block.hash, uri, {}, Clock::now());
@@ -75,7 +73,7 @@ std::chrono::nanoseconds BlockStream::usual() const {
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
     const auto& shared = service_.cache.shared;
-    return shared.flows.find(flow_, offset, request_.get(), shared.store);
+    return shared.flows.find(body_.flow(), offset, request_.get(), shared.store);
 }
 
 /// Joins the run of this request if it brings the block and was invalidated meanwhile: the store
@@ -104,8 +102,8 @@ bool BlockStream::join_flow(Block& block) {
 std::uint64_t BlockStream::missing(ByteRange range, std::uint64_t at_most) const {
     std::uint64_t count = 0;
     for (auto offset = range.first; offset <= range.last && count < at_most;) {
-        const auto block = index_->blocks->at(offset);
-        if (where(key_of(block)) == Store::StoredAt::nowhere) ++count;
+        const auto block = body_.blocks().at(offset);
+        if (where(body_.key_of(block)) == Store::StoredAt::nowhere) ++count;
         offset = block.last + 1;
     }
     return count;
@@ -125,20 +123,20 @@ bool BlockStream::lacks_more_than(std::uint64_t at_most, std::vector<ByteRange> 
         if (rest.first > rest.last) continue;
         count += missing(rest, at_most + 1 - count);
         if (count > at_most) return true;
-        next = index_->blocks->at(part.last).last + 1;
+        next = body_.blocks().at(part.last).last + 1;
     }
     return false;
 }
 
 bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
-    const auto block = index_->blocks->at(range.first);
+    const auto block = body_.blocks().at(range.first);
     const auto flow = flow_at(block.first);
     if (!flow || flow->stage_of(block.first) != BlockFlow::Stage::ahead) return false;
     const auto now = Clock::now();
     if (!flow->is_far(block.first, usual(), now) ||
         !flow->takes_long(range.first - block.first, usual(), now))
         return false;
-    const auto key = key_of(block);
+    const auto key = body_.key_of(block);
     return where(key) == Store::StoredAt::nowhere && !may_be_at_peers(key);
 }
 
@@ -155,8 +153,8 @@ bool BlockStream::join(BlockFlow& flow, Block& block) {
 
 /// Joins the fetch that is under way for it, or begins one.
 void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources may) {
-    auto job =
-        make_block_job(service_.cache, request(), blocks_of(*index_, version_), block.range.first);
+    auto job = make_block_job(service_.cache, request(), blocks_of(body_.index(), body_.version()),
+                              block.range.first);
     job->wanted.block->in_parts = in_parts_;
     job->from.tries = block.tries;
     job->from.peers_asked = transaction_.peers_asked();
@@ -198,8 +196,8 @@ std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first)
         return end;
     auto offset = first.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
-        const auto block = index_->blocks->at(offset);
-        const auto key = key_of(block);
+        const auto block = body_.blocks().at(offset);
+        const auto key = body_.key_of(block);
         if (where(key) != Store::StoredAt::nowhere || may_be_at_peers(key)) break;
         end = block.last;
         offset = block.last + 1;
@@ -217,11 +215,11 @@ bool BlockStream::may_be_at_peers(const Key& key) const {
 bool BlockStream::may_come_in_parts() const {
     if (!origin_ || !service_.upstream.in_one_piece(*origin_, transaction_.request.key.uri()))
         return true;
-    auto offset = index_->blocks->at(range_.first).first;
+    auto offset = body_.blocks().at(range_.first).first;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kMaxBlocksExpected) return false;
-        const auto block = index_->blocks->at(offset);
-        const auto is_here = where(key_of(block)) != Store::StoredAt::nowhere;
+        const auto block = body_.blocks().at(offset);
+        const auto is_here = where(body_.key_of(block)) != Store::StoredAt::nowhere;
         if (!is_here && !flow_at(block.first)) return false;
         offset = block.last + 1;
     }
@@ -234,8 +232,8 @@ asio::awaitable<FetchError> BlockStream::open_missing() {
     auto offset = now_.range.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last; ++i) {
         if (i == kOpenedAhead) co_return FetchError::none;
-        const auto block = index_->blocks->at(offset);
-        if (where(key_of(block)) == Store::StoredAt::nowhere) break;
+        const auto block = body_.blocks().at(offset);
+        if (where(body_.key_of(block)) == Store::StoredAt::nowhere) break;
         offset = block.last + 1;
     }
     if (offset > range_.last) co_return FetchError::none;

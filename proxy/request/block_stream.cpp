@@ -21,16 +21,21 @@ BlockStream::BlockStream(Transaction& transaction, std::shared_ptr<const StoredR
                          std::shared_ptr<const RequestSnapshot> request)
     : transaction_(transaction),
       service_(transaction.service),
-      index_(std::move(index)),
+      body_(std::move(index), transaction.request.key.uri(), service_.cache.shared.key_hasher),
       origin_(transaction.request.origin()),
-      version_(version_of(*index_, index_->blocks->length, service_.cache.shared.key_hasher)),
-      flow_(service_.cache.shared.key_hasher(flow_key(transaction_.request.key.uri(), version_.etag,
-                                                      version_.form, index_->blocks->block_bytes))),
       request_(std::move(request)) {}
 
-BlockStream::Key BlockStream::key_of(const ByteRange& block) const {
-    auto uri = block_key(transaction_.request.key.uri(), version_.etag, version_.form, block);
-    const auto hash = service_.cache.shared.key_hasher(uri);
+BlockStream::BlockedBody::BlockedBody(std::shared_ptr<const StoredResponse> index,
+                                      std::string_view uri, const summary::KeyHasher& hasher)
+    : index_(std::move(index)),
+      uri_(uri),
+      hasher_(hasher),
+      version_(version_of(*index_, blocks().length, hasher)),
+      flow_(hasher(flow_key(uri, version_.etag, version_.form, blocks().block_bytes))) {}
+
+BlockStream::Key BlockStream::BlockedBody::key_of(const ByteRange& block) const {
+    auto uri = block_key(uri_, version_.etag, version_.form, block);
+    const auto hash = hasher_(uri);
     return {std::move(uri), hash};
 }
 
@@ -140,8 +145,8 @@ void BlockStream::note(Block& block, const Fill::State& state) {
 
 /// Where the bytes will probably come from, judged by what is stored and what peers announce of
 /// some of the blocks. Another part of the body may be evicted, or false, by the time it is sent.
-BytesBySource BlockStream::expect() {
-    BytesBySource expected;
+BlockStream::Expectation BlockStream::expect() const {
+    Expectation expected;
     const auto& view = service_.upstream.peers.view();
     const auto* directory = view && transaction_.config().cluster ? view->directory.get() : nullptr;
     const auto candidates = [&](const Key& key) {
@@ -158,26 +163,27 @@ BytesBySource BlockStream::expect() {
         return whom.turns[0].peer;
     };
     // A peer that gave a block without a promise has the body in one piece.
-    const auto by_whole = now_.source == Source::peer && candidates(key_of(now_.range)).empty();
-    if (now_.source == Source::peer) expected_peer_ = transaction_.stats.peer;
-    const auto& blocks = *index_->blocks;
+    const auto by_whole =
+        now_.source == Source::peer && candidates(body_.key_of(now_.range)).empty();
+    if (now_.source == Source::peer) expected.peer = transaction_.stats.peer;
+    const auto& blocks = body_.blocks();
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
     for (std::uint64_t i = 0; i < parts; ++i) {
         const auto part = blocks.part_of(range_, parts, i);
         const auto block = blocks.at(part.first);
         auto source = now_.on_disk() ? Source::disk : now_.source;
         if (block != now_.range) {
-            const auto key = key_of(block);
+            const auto key = body_.key_of(block);
             const auto here = is_fetched(block) ? Store::StoredAt::nowhere : where(key);
             if (here != Store::StoredAt::nowhere) {
                 source = here == Store::StoredAt::disk ? Source::disk : Source::memory;
             } else {
                 const auto peer = likely_peer(key);
                 source = by_whole || peer ? Source::peer : Source::origin;
-                if (expected_peer_.empty() && peer) expected_peer_ = view->peers[*peer].node;
+                if (expected.peer.empty() && peer) expected.peer = view->peers[*peer].node;
             }
         }
-        expected.add(source, part.size());
+        expected.bytes.add(source, part.size());
     }
     return expected;
 }
@@ -190,21 +196,21 @@ bool BlockStream::is_fetched(const ByteRange& block) const {
 /// Nothing has to be fetched, once those that expect() looked at are here. False also when there
 /// are too many blocks to know.
 bool BlockStream::all_here() const {
-    const auto& blocks = *index_->blocks;
+    const auto& blocks = body_.blocks();
     const auto count = blocks.touched_by(range_);
     if (fetched_ && fetched_->last > now_.range.last) return false;
     if (count <= kBlocksSampled) return true;
     if (count > kMaxBlocksExpected) return false;
     for (auto offset = now_.range.last + 1; offset <= range_.last;) {
         const auto block = blocks.at(offset);
-        if (where(key_of(block)) == Store::StoredAt::nowhere) return false;
+        if (where(body_.key_of(block)) == Store::StoredAt::nowhere) return false;
         offset = block.last + 1;
     }
     return true;
 }
 
 void BlockStream::describe(CacheStatus& status) {
-    const auto expected = expect();
+    const auto [expected, peer] = expect();
     const auto all_here = expected.peer + expected.origin == 0 && this->all_here();
     const auto index_was_here =
         status.forward != Forward::uri_miss && status.forward != Forward::vary_miss;
@@ -222,7 +228,7 @@ void BlockStream::describe(CacheStatus& status) {
     }
     switch (expected.most()) {
         case Source::peer:
-            detail_ = "PEER_" + expected_peer_;
+            detail_ = "PEER_" + peer;
             break;
         case Source::memory:
         case Source::disk:
@@ -240,7 +246,7 @@ asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
     follows_ = leads;
     if (!leads && !may_not_fetch() && !may_come_in_parts()) co_return FetchError::changed;
     if (leads)
-        fetched_ = {index_->blocks->at(range.first).first, index_->blocks->at(range.last).last};
+        fetched_ = {body_.blocks().at(range.first).first, body_.blocks().at(range.last).last};
     now_ = find_or_fetch(range.first, AllowedSources::use_all);
     if (leads && !now_.leader) {
         now_.fetched = true;
@@ -254,9 +260,10 @@ asio::awaitable<FetchError> BlockStream::open(ByteRange range, bool leads) {
 asio::awaitable<void> BlockStream::send() {
     auto part = range_;
     std::uint64_t turn_bytes = 0;
+    std::optional<Block> next;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
-        if (part.last < range_.last) next_ = next_from(part.last + 1);
+        if (part.last < range_.last) next = next_from(part.last + 1);
         const auto sent = co_await send_block(now_, part);
         if (!sent || part.last == range_.last) co_return;
         turn_bytes += part.size();
@@ -265,8 +272,8 @@ asio::awaitable<void> BlockStream::send() {
             co_await asio::post(service_.executor, asio::use_awaitable);
         }
         part.first = part.last + 1;
-        now_ = std::move(*next_);
-        next_.reset();
+        now_ = std::move(*next);
+        next.reset();
         const auto error = co_await wait_and_retry(now_);
         if (error == FetchError::none) continue;
         auto sent_rest = false;
@@ -306,10 +313,10 @@ asio::awaitable<bool> BlockStream::send_out_of_whole(ByteRange rest) {
     if (leads) start_fetch(service_.cache, std::move(job));
     const auto state = co_await head_of(reader);
     const auto& incoming = state.incoming;
-    if (state.released || !incoming.response || !is_whole_of(*incoming.response, version_))
+    if (state.released || !incoming.response || !is_whole_of(*incoming.response, body_.version()))
         co_return false;
-    if (incoming.length_known && incoming.length != index_->blocks->length) co_return false;
-    if (incoming.response->server != index_->server) co_return false;  // perhaps other bytes
+    if (incoming.length_known && incoming.length != body_.blocks().length) co_return false;
+    if (incoming.response->server != body_.index().server) co_return false;  // perhaps other bytes
     BodyReader body(reader);
     body.consume(rest.first);
     BodySender::What what;

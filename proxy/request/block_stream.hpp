@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "proxy/fetch/retry_plan.hpp"
@@ -89,6 +91,60 @@ private:
         std::string uri;
         summary::KeyHash hash;
     };
+
+    /// The body as its index has it, and the keys under which its parts are stored.
+    class BlockedBody {
+    public:
+        /// `uri`, of the body, and `hasher` outlive this.
+        BlockedBody(std::shared_ptr<const StoredResponse> index, std::string_view uri,
+                    const summary::KeyHasher& hasher);
+
+        const StoredResponse& index() const { return *index_; }
+        const Blocks& blocks() const { return *index_->blocks; }
+        const BodyVersion& version() const { return version_; }
+        Key key_of(const ByteRange& block) const;
+        /// The key of a run that brings this version.
+        const summary::KeyHash& flow() const { return flow_; }
+
+    private:
+        std::shared_ptr<const StoredResponse> index_;
+        std::string_view uri_;
+        const summary::KeyHasher& hasher_;
+        BodyVersion version_;
+        summary::KeyHash flow_;
+    };
+
+    /// Consecutive blocks that are kept from before the response begins.
+    class PinnedBlocks {
+    public:
+        struct PinnedBlock {
+            std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
+            summary::KeyHash hash;
+        };
+
+        /// The blocks from the one at `offset` on follow.
+        void begin(std::uint64_t offset) {
+            blocks_.clear();
+            from_ = offset;
+        }
+        void add(PinnedBlock block) { blocks_.push_back(std::move(block)); }
+        void clear() { blocks_.clear(); }
+        bool empty() const { return blocks_.empty(); }
+        /// Precondition: the block at `offset` was pinned.
+        const PinnedBlock& at(std::uint64_t offset, std::uint64_t block_bytes) const {
+            return blocks_[(offset - from_) / block_bytes];
+        }
+
+    private:
+        std::vector<PinnedBlock> blocks_;
+        std::uint64_t from_ = 0;
+    };
+
+    /// The sources of a body, before most of it is sent.
+    struct Expectation {
+        BytesBySource bytes;
+        std::string peer;  // the first that will be asked; empty: none
+    };
     std::chrono::nanoseconds usual() const;
     std::shared_ptr<BlockFlow> flow_at(std::uint64_t offset) const;
     bool join_flow(Block& block);
@@ -112,33 +168,24 @@ private:
     std::shared_ptr<const RequestSnapshot> request();
     void note(Block& block, const Fill::State& state);
     std::uint64_t missing(ByteRange range, std::uint64_t at_most) const;
-    Key key_of(const ByteRange& block) const;
     Store::StoredAt where(const Key& key) const;
     bool may_not_fetch() const { return !pinned_.empty(); }
-    BytesBySource expect();
+    Expectation expect() const;
     bool all_here() const;
 
     Transaction& transaction_;
     ClientService& service_;
-    std::shared_ptr<const StoredResponse> index_;
+    BlockedBody body_;
     const std::optional<UpstreamTarget> origin_;  // none without a site
-    BodyVersion version_;
-    struct PinnedBlock {
-        std::shared_ptr<const StoredResponse> stored;  // null: it is on the disk
-        summary::KeyHash hash;
-    };
-    std::vector<PinnedBlock> pinned_;  // by pin(), from pinned_from_ on
-    std::uint64_t pinned_from_ = 0;
+    PinnedBlocks pinned_;                         // by pin()
     std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
     ByteRange range_;
     Block now_;
-    std::optional<Block> next_;
     std::optional<Block> ahead_;  // the first that was missing, if that is not now_
-    summary::KeyHash flow_;       // of this version
     std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     std::optional<ByteRange> fetched_;  // what the origin was asked for, for this request
     bool follows_ = false;              // what a run brings is waited for, as it was begun for this
-    std::string expected_peer_, detail_;
+    std::string detail_;                // by describe()
     bool peer_gave_ = false;
 };
 
