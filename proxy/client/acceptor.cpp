@@ -104,10 +104,10 @@ bool Acceptor::let_in(AcceptedConnection& client) {
 /// first request. Such strangers are at most kStrangersAtMost.
 bool Acceptor::let_in_stranger(AcceptedConnection& client) {
     if (!service_.config().cluster || client.scheme != Scheme::http) return false;
-    if (service_.strangers >= kStrangersAtMost &&
+    if (service_.connections.strangers >= kStrangersAtMost &&
         !service_.make_room([](const auto& other) { return other.stranger(); }))
         return false;
-    client.stranger = ScopedCount(service_.strangers);
+    client.stranger = ScopedCount(service_.connections.strangers);
     return true;
 }
 
@@ -178,15 +178,15 @@ void Acceptor::note_refused(std::size_t count) {
 }
 
 void Acceptor::drain() {
-    service_.begin_drain();
+    service_.connections.begin_drain();
     for (auto& door : doors_)
         door.listener.drain([&](tcp::socket socket) { admit(std::move(socket), door.scheme); });
     tasks_.close();
-    service_.drain();
+    service_.connections.drain();
 }
 
 void Acceptor::stop() {
-    service_.begin_drain();
+    service_.connections.begin_drain();
     for (auto& door : doors_) door.listener.close();
     tasks_.cancel();
 }

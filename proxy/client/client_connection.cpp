@@ -61,7 +61,7 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection cl
       scheme_(client.scheme),
       tls_(service.wheel),
       remote_(client.remote),
-      retirement_{service.retiring()} {
+      retirement_{service.connections.retiring()} {
     ticket_ = std::move(client.ticket);
     stranger_ = std::move(client.stranger);
     waits_since_ = base::TimerWheel::Clock::now();
@@ -239,7 +239,7 @@ bool ClientConnection::begin_intercepted(std::unique_ptr<InterceptedConnect> ins
     inside_ = std::move(inside);
     scheme_ = Scheme::https;
     remote_ = inside_->client;
-    retirement_.begun = service_.retiring();
+    retirement_.begun = service_.connections.retiring();
     waits_since_ = service_.wheel.now();
     head_bytes_.clear();  // of the CONNECT: HTTP/2 would take it for the first bytes inside
     auto bytes = input_.take_all();
@@ -291,8 +291,8 @@ asio::awaitable<ClientConnection::ReadResult> ClientConnection::receive_head() {
     input_.trim();
     idle_ = input_.empty();
     if (idle_)
-        arm(service_.draining() ? std::chrono::nanoseconds(kDrainIdle)
-                                : service_.config().timeouts.keep_alive);
+        arm(service_.connections.draining() ? std::chrono::nanoseconds(kDrainIdle)
+                                            : service_.config().timeouts.keep_alive);
     else
         arm(service_.config().timeouts.client_head);
     waits_since_ = service_.wheel.now();

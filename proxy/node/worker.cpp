@@ -25,7 +25,7 @@ void Worker::check_upstreams() {
 }
 
 void Worker::drain() {
-    if (service.draining()) return;
+    if (service.connections.draining()) return;
     acceptor.drain();
     upstream.probes.cancel();
     upstream.pool.close_idle();

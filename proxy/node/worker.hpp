@@ -35,7 +35,7 @@ public:
     }
 
     // On the worker's own thread (post to io).
-    void retire() { service.retire(); }
+    void retire() { service.connections.retire(); }
     /// Ends connections after their present request, and then fetches.
     void drain();
     /// Cancels connections, fetches and timers.

@@ -22,27 +22,35 @@ ClientService::ClientService(SharedClientState& all, Cache& behind, const Config
       counters(upstream.counters),
       executor(upstream.executor) {}
 
-void ClientService::retire() {
-    retiring_ = true;
-    for (auto* connection : connections_) connection->retire();
-}
-
-void ClientService::drain() {
-    begin_drain();
-    for (auto* connection : connections_) connection->drain();
-}
-
 void ClientService::add(Connection& connection) {
-    connection.index_ = connections_.size();
-    connections_.push_back(&connection);
+    connections.add(connection);
     shared.high_water_mark.raise_to(shared.connections.fetch_add(1, std::memory_order_relaxed) + 1);
 }
 
 void ClientService::remove(Connection& connection) {
-    connections_[connection.index_] = connections_.back();
-    connections_[connection.index_]->index_ = connection.index_;
-    connections_.pop_back();
+    connections.remove(connection);
     shared.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void ClientService::ConnectionList::retire() {
+    stage_ = std::max(stage_, Stage::retiring);
+    for (auto* connection : all_) connection->retire();
+}
+
+void ClientService::ConnectionList::drain() {
+    begin_drain();
+    for (auto* connection : all_) connection->drain();
+}
+
+void ClientService::ConnectionList::add(Connection& connection) {
+    connection.index_ = all_.size();
+    all_.push_back(&connection);
+}
+
+void ClientService::ConnectionList::remove(Connection& connection) {
+    all_[connection.index_] = all_.back();
+    all_[connection.index_]->index_ = connection.index_;
+    all_.pop_back();
 }
 
 }  // namespace proxy

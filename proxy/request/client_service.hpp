@@ -70,6 +70,8 @@ struct ClientLogs {
 /// thread.
 class ClientService {
 public:
+    class ConnectionList;
+
     /// One client connection, whatever its protocol. It ends early when the node leaves, or when it
     /// waits for a request and others need its place.
     class Connection : public base::TimerWheel::Timer {
@@ -99,8 +101,52 @@ public:
         ScopedCount stranger_;
 
     private:
-        friend class ClientService;
+        friend class ConnectionList;
         std::size_t index_ = 0;
+    };
+
+    /// The connections of the worker, and whether they are to end.
+    class ConnectionList {
+    public:
+        void add(Connection& connection);
+        void remove(Connection& connection);
+        /// Ends the connection that has waited for a request for longest, among those that `may`
+        /// end. Each call looks at the next kLooksPerCall connections. False: none was found.
+        template <class May>
+        bool end_longest_waiting(const May& may) {
+            Connection* longest = nullptr;
+            for (auto left = std::min(all_.size(), kLooksPerCall); left > 0; --left) {
+                next_look_ = next_look_ + 1 < all_.size() ? next_look_ + 1 : 0;
+                auto* connection = all_[next_look_];
+                if (connection->waits_since_ == Connection::kServed || !may(*connection)) continue;
+                if (!longest || connection->waits_since_ < longest->waits_since_)
+                    longest = connection;
+            }
+            if (!longest) return false;
+            longest->waits_since_ = Connection::kServed;
+            longest->give_way();
+            return true;
+        }
+
+        /// From here on connections end after the response to their next request.
+        void retire();
+        /// The same for connections that come now.
+        void begin_drain() { stage_ = Stage::draining; }
+        /// Connections end after their present request.
+        void drain();
+        /// Connections end with their next response.
+        bool retiring() const { return stage_ != Stage::open; }
+        bool draining() const { return stage_ == Stage::draining; }
+
+        std::size_t strangers = 0;  // that are or become Connection::stranger()
+
+    private:
+        static constexpr std::size_t kLooksPerCall = 1024;
+        enum class Stage : std::uint8_t { open, retiring, draining };
+
+        std::vector<Connection*> all_;
+        std::size_t next_look_ = 0;
+        Stage stage_ = Stage::open;
     };
 
     /// All must outlive this; `in_effect` is replaced by a reload.
@@ -110,24 +156,13 @@ public:
 
     void add(Connection& connection);
     void remove(Connection& connection);
-    /// Ends the connection that has waited for a request for longest, among those that `may` end.
-    /// Each call looks at the next kLooksPerCall connections. False: none was found.
+    /// As ConnectionList::end_longest_waiting(), and counts it.
     template <class May>
     bool make_room(const May& may) {
-        Connection* longest = nullptr;
-        for (auto left = std::min(connections_.size(), kLooksPerCall); left > 0; --left) {
-            next_look_ = next_look_ + 1 < connections_.size() ? next_look_ + 1 : 0;
-            auto* connection = connections_[next_look_];
-            if (connection->waits_since_ == Connection::kServed || !may(*connection)) continue;
-            if (!longest || connection->waits_since_ < longest->waits_since_) longest = connection;
-        }
-        if (!longest) return false;
-        ++counters.connections_made_room;
-        longest->waits_since_ = Connection::kServed;
-        longest->give_way();
-        return true;
+        const auto made = connections.end_longest_waiting(may);
+        if (made) ++counters.connections_made_room;
+        return made;
     }
-    static constexpr std::size_t kLooksPerCall = 1024;
     /// The most connections for all clients, and for one address.
     std::uint64_t connections_allowed() const {
         return std::min<std::uint64_t>(config().limits.connections, shared.connections_possible);
@@ -135,19 +170,8 @@ public:
     std::uint64_t share_of_address() const {
         return connections_of_one(config().limits, connections_allowed());
     }
-    std::size_t strangers = 0;  // connections that are or become Connection::stranger()
-
-    /// From here on connections end after the response to their next request.
-    void retire();
-    /// The same for connections that come now.
-    void begin_drain() { retiring_ = draining_ = true; }
-    /// Connections end after their present request.
-    void drain();
-
     /// The configuration in effect. A reload replaces it: keep settings.share() over a wait.
     const LoadedConfig& config() const { return *settings; }
-    bool retiring() const { return retiring_; }  // connections end with their next response
-    bool draining() const { return draining_; }
 
     SharedClientState& shared;
     Cache& cache;
@@ -168,12 +192,7 @@ public:
     /// Memory for the frames of an HTTP/2 connection, which takes it while it sends. Empty between
     /// the turns of connections.
     std::string frames;
-
-private:
-    std::vector<Connection*> connections_;
-    std::size_t next_look_ = 0;
-    bool retiring_ = false;
-    bool draining_ = false;
+    ConnectionList connections;
 };
 
 }  // namespace proxy

@@ -46,7 +46,7 @@ public:
     }
 
     asio::awaitable<void> run() {
-        if (service_.draining()) co_return co_await refuse(Refusal::draining);
+        if (service_.connections.draining()) co_return co_await refuse(Refusal::draining);
         const auto& fields = request_.head.fields;
         if (const auto* question = find(fields, kMeetField)) meet_ = parse_meet(question->value);
         if (const auto* hashes = find(fields, kFieldsField))
