@@ -146,35 +146,56 @@ BOOST_DEFINE_FIXED_ENUM_CLASS(InterceptFailure, std::uint8_t,
                               cut,        // the connection ended
                               other)
 
-/// Plain counters of one worker, for its thread. A reader sums copies over all workers. Counts by
-/// reason are in WorkerCounters.
-struct TrafficCounters {
-    std::uint64_t origin_requests = 0, origin_failures = 0, peer_requests = 0;
+/// Requests to origins, and origins that get none. `hedges` are requests during a peer request;
+/// `outrun` counts those whose answer came after the peer's and was dropped.
+struct OriginCounters {
+    std::uint64_t origin_requests = 0, origin_failures = 0;
     std::uint64_t origin_down_requests = 0, backed_off_requests = 0;
     std::uint64_t origins_down = 0;
     std::uint64_t validations = 0;
     std::uint64_t responses_rewritten = 0;
-    /// Requests to an origin during a peer request; `outrun` counts those whose answer came after
-    /// the peer's and was dropped.
     std::uint64_t origin_hedges = 0, origin_hedges_outrun = 0;
-    std::uint64_t meetings_asked = 0, fetches_followed = 0;
-    std::uint64_t renewals_told = 0, renewals_taken = 0;
-    std::uint64_t peer_repeats = 0, peer_handshakes = 0;
+};
+
+/// Requests to peers, and the fetches and renewals that nodes share. PeerCounters has the results
+/// of the requests, by peer.
+struct CooperationCounters {
+    std::uint64_t peer_requests = 0, peer_repeats = 0, peer_handshakes = 0;
     std::uint64_t summary_lookups = 0, summaries_overruled = 0;
     std::uint64_t peers_too_far = 0;
-    /// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took,
-    /// and bytes read from upstream. Bodies that the node writes itself, such as the text of an
-    /// error, do not count. Tunnels count all bytes towards the client.
+    std::uint64_t meetings_asked = 0, fetches_followed = 0;
+    std::uint64_t renewals_told = 0, renewals_taken = 0;
+};
+
+/// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took, and
+/// bytes read from upstream. Bodies that the node writes itself, such as the text of an error, do
+/// not count. Tunnels count all bytes towards the client.
+struct ByteCounters {
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
-    std::uint64_t collapsed = 0;
-    std::uint64_t connections_accepted = 0, connections_made_room = 0;
-    /// Of the filter over the blocklists, and its positive answers.
+};
+
+/// Queries to the filter over the blocklists, and its positive answers.
+struct BlocklistCounters {
     std::uint64_t blocklist_queries = 0, blocklist_confirmed = 0, blocklist_false_positives = 0;
     std::uint64_t blocklist_logged = 0, blocklist_unreadable = 0;
-    /// Requests with credentials by how these were judged: by a check of the hash, or by the result
-    /// of an earlier one. The time of the checks in microseconds.
+};
+
+/// Requests with credentials by how these were judged: by a check of the hash, or by the result of
+/// an earlier one. The time of the checks in microseconds.
+struct PasswordCounters {
     std::uint64_t passwords_checked = 0, passwords_remembered = 0, password_check_us = 0;
+};
+
+/// Plain counters of one worker, for its thread. A reader sums copies over all workers. Counts by
+/// reason are in WorkerCounters.
+struct TrafficCounters : OriginCounters,
+                         CooperationCounters,
+                         ByteCounters,
+                         BlocklistCounters,
+                         PasswordCounters {
+    std::uint64_t collapsed = 0;
+    std::uint64_t connections_accepted = 0, connections_made_room = 0;
     std::uint64_t bandwidth_waits = 0;
     /// CONNECT requests that the node has answered itself, which have no outcome; and requests
     /// inside.
