@@ -12,25 +12,35 @@
 
 namespace proxy {
 
-/// The numbers of a report, each with a place in kReportedNumbers.
-struct ReportedNumbers {
-    std::uint64_t ready = 0, draining = 0;  // 0 or 1
-    std::uint64_t uptime_seconds = 0;
+/// The requests of the reporting node, and the body bytes that they moved.
+struct ReportedRequests {
     std::uint64_t local_hits = 0, peer_hits = 0, origin_fetches = 0, uncacheable = 0, errors = 0;
-    std::uint64_t errors_5m = 0;  // requests that ended so in the last five minutes
+    std::uint64_t refused = 0;             // by a setting
+    std::uint64_t errors_5m = 0;           // requests that ended so in the last five minutes
+    std::uint64_t p50_us = 0, p99_us = 0;  // durations of the last minute; 0: no request
     std::uint64_t to_clients_bytes = 0, from_peers_bytes = 0, from_origins_bytes = 0;
+    bool operator==(const ReportedRequests&) const = default;
+};
+
+/// Its store.
+struct ReportedStore {
     std::uint64_t objects = 0;
     std::uint64_t memory_bytes = 0, memory_cap_bytes = 0;
     std::uint64_t disk_bytes = 0, disk_cap_bytes = 0;
-    std::uint64_t disks_faulty = 0;        // directories that are paused, off, or had errors lately
+    std::uint64_t disks_faulty = 0;       // directories that are paused, off, or had errors lately
+    std::uint64_t disks_with_errors = 0;  // directories with an error of the last hour
+    bool operator==(const ReportedStore&) const = default;
+};
+
+/// The numbers of a report, each with a place in kReportedNumbers.
+struct ReportedNumbers : ReportedRequests, ReportedStore {
+    std::uint64_t ready = 0, draining = 0;  // 0 or 1
+    std::uint64_t uptime_seconds = 0;
     std::uint64_t summary_fill_ppm = 0;    // share of the summary in use, in millionths
     std::uint64_t expected_error_ppb = 0;  // chance of a false hit, in billionths
-    std::uint64_t disks_with_errors = 0;   // directories with an error of the last hour
     std::uint64_t origins_down = 0;        // origins without an answer, summed over workers
     std::uint64_t origins_slow = 0;        // of those asked last, with an answer after a second
     std::uint64_t origins_failing = 0;     // sites whose origin mostly or often answers 5xx or 429
-    std::uint64_t refused = 0;             // requests that a setting refused
-    std::uint64_t p50_us = 0, p99_us = 0;  // durations of the last minute; 0: no request
     bool operator==(const ReportedNumbers&) const = default;
 };
 
