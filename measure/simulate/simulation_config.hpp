@@ -135,11 +135,18 @@ struct MessageCounts {
     bool operator==(const MessageCounts&) const = default;
 };
 
-/// The counts of a simulation after its warm-up.
-struct SimulationCounts : PeerRequestCounts, MessageCounts {
+/// The requests of clients, and those among them that a cache answered.
+struct HitCounts {
     std::uint64_t requests = 0, bytes = 0;
     std::uint64_t local_hits = 0, local_hit_bytes = 0;
     std::uint64_t peer_hits = 0, peer_hit_bytes = 0;
+
+    std::uint64_t hits() const { return local_hits + peer_hits; }
+    bool operator==(const HitCounts&) const = default;
+};
+
+/// The counts of a simulation after its warm-up.
+struct SimulationCounts : HitCounts, PeerRequestCounts, MessageCounts {
     std::uint64_t joined = 0;         // local hits that waited for a fetch in progress
     std::uint64_t validations = 0;    // hits that the origin validated
     std::uint64_t origin_beside = 0;  // origin fetches beside a slow peer
@@ -150,7 +157,6 @@ struct SimulationCounts : PeerRequestCounts, MessageCounts {
     std::uint64_t summary_bytes = 0;        // of one proxy at the end: its own and its peers'
     double waited_ms = 0;                   // of all requests together, for peers and the origin
 
-    std::uint64_t hits() const { return local_hits + peer_hits; }
     bool operator==(const SimulationCounts&) const = default;
 };
 
