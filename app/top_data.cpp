@@ -36,9 +36,9 @@ TopNode node_of(const TopJson& from) {
     out.memory = share_of(member(from, "memory"));
     out.disk = share_of(member(from, "disk"));
     out.has_report = member(from, "requests").is_object();
-    out.disks_faulty = count_at(member(from, "disk"), "faulty");
+    out.faults.disks = count_at(member(from, "disk"), "faulty");
     const auto& origins = member(from, "origins");
-    out.origins_at_fault =
+    out.faults.origins =
         count_at(origins, "down") + count_at(origins, "slow") + count_at(origins, "failing");
     if (const auto& links = member(from, "links"); links.is_array())
         for (const auto& link : links)

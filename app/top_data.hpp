@@ -31,6 +31,10 @@ struct TopLink {
 };
 
 struct TopNode {
+    struct Faults {
+        std::uint64_t disks = 0, origins = 0;
+    };
+
     std::string node, state;
     bool self = false;
     double age_seconds = 0;  ///< of its report
@@ -41,7 +45,7 @@ struct TopNode {
     std::optional<double> rate;  ///< requests per second, from TopRates
     std::string reason;          ///< why the node is refused
     bool has_report = true;
-    std::uint64_t disks_faulty = 0, origins_at_fault = 0;  ///< by its report
+    Faults faults;  ///< by its report
 };
 
 /// The last interval of the history of the asked node.

@@ -129,8 +129,8 @@ std::string origin_fault(const FaultJson& status) {
 std::string reported_fault(const TopData& data) {
     for (const auto& node : data.nodes) {
         if (node.self || node.state == "down" || node.state == "silent") continue;
-        if (node.disks_faulty > 0) return fmt::format("{}: a disk is off or has errors", node.node);
-        if (node.origins_at_fault > 0)
+        if (node.faults.disks > 0) return fmt::format("{}: a disk is off or has errors", node.node);
+        if (node.faults.origins > 0)
             return fmt::format("{}: its origins are slow, down or failing", node.node);
     }
     return {};

@@ -75,7 +75,7 @@ TEST(TopFaults, AClockThatIsWrongIsNamed) {
 
 TEST(TopFaults, DisksComeBeforeOriginsAndOtherNodes) {
     auto data = three_nodes();
-    data.nodes[1].disks_faulty = 1;
+    data.nodes[1].faults.disks = 1;
     read_top_status("{}", data);
     EXPECT_EQ(data.fault, "b: a disk is off or has errors");
     read_top_status(R"({"upstream": {"origins_down": 0, "answers": [{"site": "api.example",
