@@ -70,7 +70,7 @@ struct ReadInput {
 };
 
 measure::PageFacts facts_of(const SimulateCommand& command) {
-    return {command.written, version_text(), command.study.base.seed};
+    return {command.output.written, version_text(), command.study.base.seed};
 }
 
 /// The exit code, and the output still to be printed.
@@ -127,8 +127,8 @@ bool any(const measure::Study& study) {
 }
 
 CommandResult run_study_command(const SimulateCommand& command) {
-    PageFile page(command.html);
-    StudyReporter reporter(command.quiet);
+    PageFile page(command.output.html);
+    StudyReporter reporter(command.output.quiet);
     const ReadInput input(command.input);
     const auto log = measure::facts_of(input.trace, command.study.base);
     auto options = completed(command.study, log);
@@ -154,16 +154,16 @@ CommandResult run_study_command(const SimulateCommand& command) {
                                         : std::string();
     if (page.is_wanted()) page.write(measure::study_html(study, words, facts_of(command)));
     const int code = study.stopped || !any(study) ? kFailed : kOk;
-    if (command.json)
+    if (command.output.json)
         return {code, measure::study_json(
                           study, advice ? measure::advice_json(study, *advice) : std::string())};
-    const bool tables = command.tables || !command.advise;
+    const bool tables = command.output.tables || !command.advise;
     return {code, measure::study_text(study, measure::output_may_be_coloured(), words, tables)};
 }
 
 /// Simulates one proxy with a disk.
 CommandResult run_tiers_command(const SimulateCommand& command) {
-    StudyReporter reporter(command.quiet);
+    StudyReporter reporter(command.output.quiet);
     const ReadInput input(command.input);
     const measure::TiersConfig base{command.study.base};
     const auto log = measure::facts_of(input.trace, command.study.base);
@@ -173,13 +173,13 @@ CommandResult run_tiers_command(const SimulateCommand& command) {
                        std::ref(reporter));
     reporter.clear();
     return {study.stopped ? kFailed : kOk,
-            command.json ? measure::tiers_json(study)
-                         : measure::tiers_text(study, measure::output_may_be_coloured())};
+            command.output.json ? measure::tiers_json(study)
+                                : measure::tiers_text(study, measure::output_may_be_coloured())};
 }
 
 /// Runs the paper's simulation of each log.
 CommandResult run_paper_command(const SimulateCommand& command) {
-    StudyReporter reporter(command.quiet);
+    StudyReporter reporter(command.output.quiet);
     std::vector<measure::Study> studies;
     bool stopped = false;
     for (const auto& path : command.input.traces) {
@@ -196,18 +196,18 @@ CommandResult run_paper_command(const SimulateCommand& command) {
     }
     reporter.clear();
     return {stopped ? kFailed : kOk,
-            command.json ? measure::paper_json(studies)
-                         : measure::paper_text(studies, measure::output_may_be_coloured())};
+            command.output.json ? measure::paper_json(studies)
+                                : measure::paper_text(studies, measure::output_may_be_coloured())};
 }
 
 CommandResult run(SimulateCommand& command) {
     if (command.input.traces.empty() && !command.input.synthetic)
         throw std::invalid_argument("simulate needs --trace FILE or --synthetic");
-    if (command.only && (command.advise || !command.html.empty()))
+    if (command.only && (command.advise || !command.output.html.empty()))
         throw std::invalid_argument("--advise and --html compare schemes: leave out --scheme");
-    if (command.tables && !command.advise)
+    if (command.output.tables && !command.advise)
         throw std::invalid_argument("--tables is for --advise: without it they are all there is");
-    if (command.paper && (command.only || command.advise || !command.html.empty()))
+    if (command.paper && (command.only || command.advise || !command.output.html.empty()))
         throw std::invalid_argument(
             "--paper has its own schemes and tables: leave out --scheme, --advise and --html");
     if (command.paper && command.input.synthetic)

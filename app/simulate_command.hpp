@@ -27,6 +27,14 @@ struct SimulationInput {
     measure::Trace read(const std::string& path) const;
 };
 
+/// The form of the results of a simulation.
+struct SimulationOutput {
+    bool json = false, quiet = false;
+    bool tables = false;  // adds the tables, which `advise` otherwise omits
+    std::string html;     // file to write; empty: none
+    std::string written;  // the command line, for that file
+};
+
 /// Options of `hearsay simulate`.
 struct SimulateCommand {
     SimulationInput input;
@@ -38,11 +46,9 @@ struct SimulateCommand {
     bool tiers = false;
     measure::CacheSize memory{0, measure::kUsualMemoryPart};  // for `tiers`; its disks are
                                                               // study.caches
-    bool paper = false, advise = false, json = false, quiet = false;
-    bool tables = false;  // adds the tables, which `advise` otherwise omits
-    std::string html;     // file to write; empty: none
-    std::string written;  // the command line, for that file
-    unsigned jobs = 0;    // 0: one for each processor
+    bool paper = false, advise = false;
+    SimulationOutput output;
+    unsigned jobs = 0;  // 0: one for each processor
 };
 
 /// `hearsay simulate`. Returns the exit code, and reports errors on standard error. Throws

@@ -266,7 +266,7 @@ Command add_simulate(CLI::App& app, const std::string& written) {
         *app.add_subcommand("simulate", "Estimates from a request log how much sharing would gain");
     const auto options = std::make_shared<SimulateCommand>();
     auto& simulate = *options;
-    simulate.written = written;
+    simulate.output.written = written;
     command.footer(kSimulateFooter);
     simulate.input.workload.requests = 300'000;
     simulate.input.workload.clients = 2'000;
@@ -279,14 +279,14 @@ Command add_simulate(CLI::App& app, const std::string& written) {
         "Prints the tables of the Summary Cache paper for each --trace, beside the published ones");
     command.add_flag("--advise", simulate.advise,
                      "Recommends settings in plain words, and states the savings");
-    command.add_flag("--tables", simulate.tables, "Adds the tables to --advise");
-    option(command, "--html", "FILE", simulate.html, kHtmlHelp);
+    command.add_flag("--tables", simulate.output.tables, "Adds the tables to --advise");
+    option(command, "--html", "FILE", simulate.output.html, kHtmlHelp);
     add_tiers(command, simulate);
-    command.add_flag("--json", simulate.json, "Prints all results as JSON");
+    command.add_flag("--json", simulate.output.json, "Prints all results as JSON");
     option(command, "--jobs", "N", simulate.jobs,
            "Simulations at a time (default: one for each processor)")
         ->check(within(1u, 256u));
-    command.add_flag("--quiet", simulate.quiet, "Hides the progress");
+    command.add_flag("--quiet", simulate.output.quiet, "Hides the progress");
     return {&command, [options] { return simulate_command(std::move(*options)); }};
 }
 
