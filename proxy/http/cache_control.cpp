@@ -154,8 +154,8 @@ std::optional<ResponseDirectives> targeted_directives(Fields response) {
                        take_flag(*members, "must-revalidate", out.must_revalidate) &&
                        take_flag(*members, "proxy-revalidate", out.proxy_revalidate) &&
                        take_flag(*members, "must-understand", out.must_understand) &&
-                       take_delta(*members, "stale-while-revalidate", out.stale_while_revalidate) &&
-                       take_delta(*members, "stale-if-error", out.stale_if_error) &&
+                       take_delta(*members, "stale-while-revalidate", out.stale.while_revalidate) &&
+                       take_delta(*members, "stale-if-error", out.stale.if_error) &&
                        take_flag(*members, "no-transform", out.no_transform) &&
                        take_flag(*members, "immutable", out.immutable);
     return right ? std::optional(out) : std::nullopt;
@@ -182,9 +182,9 @@ void apply(ResponseDirectives& out, const Directive& directive) {
     } else if (is("must-understand")) {
         out.must_understand = true;
     } else if (is("stale-while-revalidate")) {
-        set_first(out.stale_while_revalidate, directive);
+        set_first(out.stale.while_revalidate, directive);
     } else if (is("stale-if-error")) {
-        set_first(out.stale_if_error, directive);
+        set_first(out.stale.if_error, directive);
     } else if (is("no-transform")) {
         out.no_transform = true;
     } else if (is("immutable")) {

@@ -43,6 +43,11 @@ struct DeltaDirective {
     bool given() const { return state == State::given; }
 };
 
+/// stale-while-revalidate and stale-if-error (RFC 5861).
+struct StaleDirectives {
+    DeltaDirective while_revalidate, if_error;
+};
+
 /// Names in a qualified no-cache or private. A directive with more counts as unqualified.
 inline constexpr std::size_t kMaxQualifiedNames = 16;
 
@@ -71,7 +76,8 @@ struct ResponseDirectives {
     bool immutable = false;
     std::string_view no_cache_fields;  // names in the argument, else empty
     std::string_view private_fields;
-    DeltaDirective max_age, s_maxage, stale_while_revalidate, stale_if_error;
+    DeltaDirective max_age, s_maxage;
+    StaleDirectives stale;
     bool targeted = false;  // read from CDN-Cache-Control, so Expires is ignored too
 };
 ResponseDirectives response_directives(Fields response, const CacheRules& rules = {});

@@ -92,8 +92,8 @@ Freshness freshness_of(unsigned status, Fields response, const ResponseDirective
     out.always_validate = directives.no_cache;
     out.never_stale = directives.must_revalidate || directives.proxy_revalidate ||
                       directives.s_maxage.present() || directives.no_cache;
-    out.stale_while_revalidate = window(directives.stale_while_revalidate);
-    out.stale_if_error = window(directives.stale_if_error);
+    out.stale_while_revalidate = window(directives.stale.while_revalidate);
+    out.stale_if_error = window(directives.stale.if_error);
     out.has_validator = has_validator(response);
     out.targeted = directives.targeted;
     return out;

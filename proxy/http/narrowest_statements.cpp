@@ -66,8 +66,8 @@ seconds NarrowestStatements::take(const ReceivedHead& from, CacheRules rules,
     all_s_maxage_ = all_s_maxage_ && said.s_maxage.present();
     immutable_ = immutable_ && said.immutable;
     no_transform_ = no_transform_ || said.no_transform;
-    while_revalidate_ = narrower(while_revalidate_, said.stale_while_revalidate);
-    if_error_ = narrower(if_error_, said.stale_if_error);
+    while_revalidate_ = narrower(while_revalidate_, said.stale.while_revalidate);
+    if_error_ = narrower(if_error_, said.stale.if_error);
     return age;
 }
 

@@ -52,8 +52,8 @@ bool same(const ResponseDirectives& a, const ResponseDirectives& b) {
            a.targeted == b.targeted && iequals(a.no_cache_fields, b.no_cache_fields) &&
            iequals(a.private_fields, b.private_fields) && same(a.max_age, b.max_age) &&
            same(a.s_maxage, b.s_maxage) &&
-           same(a.stale_while_revalidate, b.stale_while_revalidate) &&
-           same(a.stale_if_error, b.stale_if_error);
+           same(a.stale.while_revalidate, b.stale.while_revalidate) &&
+           same(a.stale.if_error, b.stale.if_error);
 }
 
 void check_delta(const DeltaDirective& delta) {
@@ -67,7 +67,7 @@ void check_response_directives(const std::string& lines) {
     const Head fields(head);
     const auto found = response_directives(fields);
     for (const auto& delta :
-         {found.max_age, found.s_maxage, found.stale_while_revalidate, found.stale_if_error}) {
+         {found.max_age, found.s_maxage, found.stale.while_revalidate, found.stale.if_error}) {
         check_delta(delta);
     }
     // Letter case means nothing, and several lines mean the same as one line does unless a quote

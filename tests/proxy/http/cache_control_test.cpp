@@ -40,8 +40,8 @@ TEST(ResponseDirectives, AreReadWithoutLetterCase) {  // RFC 9111 §5.2
     EXPECT_TRUE(d.immutable && d.no_transform);
     EXPECT_EQ(d.max_age.value, 5s);
     EXPECT_EQ(d.s_maxage.value, 6s);
-    EXPECT_EQ(d.stale_while_revalidate.value, 7s);
-    EXPECT_EQ(d.stale_if_error.value, 8s);
+    EXPECT_EQ(d.stale.while_revalidate.value, 7s);
+    EXPECT_EQ(d.stale.if_error.value, 8s);
 }
 
 TEST(ResponseDirectives, AreNothingWithoutTheField) {
@@ -140,7 +140,7 @@ TEST(TargetedDirectives, StandInPlaceOfCacheControl) {  // RFC 9213 §2.1, behav
     EXPECT_TRUE(laxer.targeted && laxer.is_public);
     EXPECT_FALSE(laxer.no_store || laxer.is_private || laxer.no_cache || laxer.must_revalidate);
     EXPECT_EQ(laxer.max_age.value, 9s);
-    EXPECT_EQ(laxer.stale_if_error.value, 4s);
+    EXPECT_EQ(laxer.stale.if_error.value, 4s);
     const auto stricter = targeted(
         "no-store, private, no-cache\ncdn-cache-control: must-revalidate,"
         "proxy-revalidate, must-understand, no-transform, immutable",
