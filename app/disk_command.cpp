@@ -62,7 +62,7 @@ std::string place_text(const std::filesystem::path& file, std::uint64_t offset) 
 }
 
 std::uint64_t objects_of(const DiskSurvey& s) {
-    return s.responses + s.blocks;
+    return s.records.responses + s.records.blocks;
 }
 
 void print_contents(const DiskSurvey& s, DiskTime now) {
@@ -75,22 +75,24 @@ void print_contents(const DiskSurvey& s, DiskTime now) {
         if (count > 0) fmt::print(", {} {}", measure::grouped(count), what);
     const auto objects = objects_of(s);
     fmt::print("\nobjects   {}: {}, {} of large bodies; they take {}\n", measure::grouped(objects),
-               measure::amount(s.responses, "response"), measure::amount(s.blocks, "block"),
+               measure::amount(s.records.responses, "response"),
+               measure::amount(s.records.blocks, "block"),
                fmt::format("{} ({:.1f} % of the files)",
-                           measure::size_text(static_cast<double>(s.live_bytes)),
-                           100 * measure::ratio(s.live_bytes, s.files.bytes)));
+                           measure::size_text(static_cast<double>(s.records.live_bytes)),
+                           100 * measure::ratio(s.records.live_bytes, s.files.bytes)));
     if (objects > 0) {
-        fmt::print("stored    {} to {} ago, half of them less than {}\n", age_text(now - s.newest),
-                   age_text(now - s.oldest), age_text(now - s.median));
-        fmt::print("expired   {}\n", share_text(s.expired, objects));
-        fmt::print("tags      {} on {}\n", measure::amount(s.tags, "tag"),
-                   measure::amount(s.tagged, "response"));
+        fmt::print("stored    {} to {} ago, half of them less than {}\n",
+                   age_text(now - s.records.newest), age_text(now - s.records.oldest),
+                   age_text(now - s.records.median));
+        fmt::print("expired   {}\n", share_text(s.records.expired, objects));
+        fmt::print("tags      {} on {}\n", measure::amount(s.records.tags, "tag"),
+                   measure::amount(s.records.tagged, "response"));
     }
     fmt::print(
         "besides   {} that later ones replaced, {} purged (by tag, with their URL as blocks, or "
         "all at once), {}\n",
-        measure::grouped(s.superseded), measure::grouped(s.purged),
-        measure::amount(s.tombstones, "tombstone"));
+        measure::grouped(s.records.superseded), measure::grouped(s.records.purged),
+        measure::amount(s.records.tombstones, "tombstone"));
 }
 
 void print_finds(const DiskSurvey& s, const std::string& url, DiskTime now) {
@@ -131,19 +133,19 @@ Json json_of(const DiskSurvey& s, const std::string& place, const DiskCommand& c
              {"empty", s.files.empty},
              {"damaged", s.files.damaged},
              {"unreadable", s.files.unreadable},
-             {"responses", s.responses},
-             {"blocks", s.blocks},
-             {"live_bytes", s.live_bytes},
-             {"expired", s.expired},
-             {"tagged", s.tagged},
-             {"tags", s.tags},
-             {"superseded", s.superseded},
-             {"purged", s.purged},
-             {"tombstones", s.tombstones}};
+             {"responses", s.records.responses},
+             {"blocks", s.records.blocks},
+             {"live_bytes", s.records.live_bytes},
+             {"expired", s.records.expired},
+             {"tagged", s.records.tagged},
+             {"tags", s.records.tags},
+             {"superseded", s.records.superseded},
+             {"purged", s.records.purged},
+             {"tombstones", s.records.tombstones}};
     if (objects_of(s) > 0)
-        out["stored"] = {{"oldest", date_text(s.oldest)},
-                         {"median", date_text(s.median)},
-                         {"newest", date_text(s.newest)}};
+        out["stored"] = {{"oldest", date_text(s.records.oldest)},
+                         {"median", date_text(s.records.median)},
+                         {"newest", date_text(s.records.newest)}};
     if (!command.url.empty()) {
         auto records = Json::array();
         for (const auto& each : s.finds)

@@ -45,14 +45,14 @@ public:
     void expect(std::uint64_t bytes) { all_ = bytes; }
 
     DiskSurvey result() && {
-        result_.tags = tags_.size();
+        result_.records.tags = tags_.size();
         if (!stored_.empty()) {
             const auto middle = stored_.begin() + static_cast<std::ptrdiff_t>(stored_.size() / 2);
             std::ranges::nth_element(stored_, middle);
-            result_.median = *middle;
+            result_.records.median = *middle;
             const auto [oldest, newest] = std::ranges::minmax(stored_);
-            result_.oldest = oldest;
-            result_.newest = newest;
+            result_.records.oldest = oldest;
+            result_.records.newest = newest;
         }
         return std::move(result_);
     }
@@ -83,7 +83,7 @@ private:
         const auto& entries = contents->footer.entries;
         for (const auto& entry : entries) {
             tombstones_.note(entry);
-            result_.tombstones += is_tombstone(entry.type) ? 1 : 0;
+            result_.records.tombstones += is_tombstone(entry.type) ? 1 : 0;
         }
         for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
             const auto counts = judge(*entry);
@@ -100,14 +100,15 @@ private:
         // A purge by URL is recognizable only with the secret.
         const auto is_purged = tombstones_.cover(entry.seq, {}, entry.tags);
         const auto standing = live_records_.judge(identity, is_purged);
-        if (standing == LiveRecords::Standing::purged) return ++result_.purged, false;
-        if (standing == LiveRecords::Standing::superseded) return ++result_.superseded, false;
-        ++(entry.type == RecordType::block ? result_.blocks : result_.responses);
-        result_.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
-        result_.expired += entry.expires < now_ ? 1 : 0;
+        if (standing == LiveRecords::Standing::purged) return ++result_.records.purged, false;
+        if (standing == LiveRecords::Standing::superseded)
+            return ++result_.records.superseded, false;
+        ++(entry.type == RecordType::block ? result_.records.blocks : result_.records.responses);
+        result_.records.live_bytes += std::uint64_t{entry.sectors} * kDiskSector;
+        result_.records.expired += entry.expires < now_ ? 1 : 0;
         stored_.push_back(entry.stored);
         if (entry.type == RecordType::block) return true;  // a block has its target as a tag
-        result_.tagged += entry.tags.empty() ? 0 : 1;
+        result_.records.tagged += entry.tags.empty() ? 0 : 1;
         for (const auto& tag : entry.tags) tags_.insert(tag);
         return true;
     }

@@ -41,16 +41,19 @@ struct DiskSurvey {
     };
     Files files;
 
-    std::uint64_t responses = 0, blocks = 0;  // the last of each variant
-    std::uint64_t live_bytes = 0;             // the bytes of these
-    std::uint64_t expired = 0;                // of these
-    std::uint64_t tagged = 0, tags = 0;       // responses; and how many tags they have
-    std::uint64_t superseded = 0;             // replaced by later ones
-    /// Purges by tag, or of everything. Only the cluster's secret reveals purges by URL, so their
-    /// records count as current.
-    std::uint64_t purged = 0;
-    std::uint64_t tombstones = 0;           // of these purges
-    DiskTime oldest{}, median{}, newest{};  // the times at which those were stored
+    struct Records {
+        std::uint64_t responses = 0, blocks = 0;  // the last of each variant
+        std::uint64_t live_bytes = 0;             // the bytes of these
+        std::uint64_t expired = 0;                // of these
+        std::uint64_t tagged = 0, tags = 0;       // responses; and how many tags they have
+        std::uint64_t superseded = 0;             // replaced by later ones
+        /// Purges by tag, or of everything. Only the cluster's secret reveals purges by URL, so
+        /// their records count as current.
+        std::uint64_t purged = 0;
+        std::uint64_t tombstones = 0;           // of these purges
+        DiskTime oldest{}, median{}, newest{};  // the times at which those were stored
+    };
+    Records records;
 
     struct Find {  // of SurveyOrder::url
         std::filesystem::path file;

@@ -44,16 +44,16 @@ TEST(Survey, CountsAllRecords) {
     EXPECT_EQ(found.files.count, 2u);
     EXPECT_EQ(found.files.bytes, 2 * DiskFolder::kSegment);
     EXPECT_EQ(found.files.unsealed, 1u);
-    EXPECT_EQ(found.responses, 2u);
-    EXPECT_EQ(found.blocks, 1u);
-    EXPECT_EQ(found.superseded, 1u);
-    EXPECT_EQ(found.live_bytes, 3 * kDiskSector);
-    EXPECT_EQ(found.expired, 1u);
-    EXPECT_EQ(found.tagged, 2u);
-    EXPECT_EQ(found.tags, 2u);
-    EXPECT_EQ(found.oldest, kNow - 1h);
-    EXPECT_EQ(found.median, kNow - 2s);
-    EXPECT_EQ(found.newest, kNow - 1s);
+    EXPECT_EQ(found.records.responses, 2u);
+    EXPECT_EQ(found.records.blocks, 1u);
+    EXPECT_EQ(found.records.superseded, 1u);
+    EXPECT_EQ(found.records.live_bytes, 3 * kDiskSector);
+    EXPECT_EQ(found.records.expired, 1u);
+    EXPECT_EQ(found.records.tagged, 2u);
+    EXPECT_EQ(found.records.tags, 2u);
+    EXPECT_EQ(found.records.oldest, kNow - 1h);
+    EXPECT_EQ(found.records.median, kNow - 2s);
+    EXPECT_EQ(found.records.newest, kNow - 1s);
     EXPECT_EQ(found.fault_count, 0u);
     EXPECT_EQ(found.files.damaged + found.files.unreadable, 0u);
 }
@@ -65,9 +65,9 @@ TEST(Survey, CountsNoRecordFromBeforeAPurgeOfEverything) {
     folder.put(stored_at("http://a/2", kNow), "x");
     folder.leave();
     const auto found = look(folder.path(), {.url = "http://a/1"});
-    EXPECT_EQ(found.responses, 1u);
-    EXPECT_EQ(found.purged, 1u);
-    EXPECT_EQ(found.tombstones, 1u);
+    EXPECT_EQ(found.records.responses, 1u);
+    EXPECT_EQ(found.records.purged, 1u);
+    EXPECT_EQ(found.records.tombstones, 1u);
     ASSERT_EQ(found.finds.size(), 1u);
     EXPECT_FALSE(found.finds[0].current);
 }
@@ -134,7 +134,7 @@ TEST(Survey, SaysWhichFilesAreDamaged) {
     std::ofstream(folder.segment(2)) << "text";
     std::ofstream(folder.segment(3)) << std::string(kDiskSector, '\0');
     const auto found = look(folder.path());
-    EXPECT_EQ(found.responses, 1u);
+    EXPECT_EQ(found.records.responses, 1u);
     EXPECT_EQ(found.files.damaged, 1u);
     EXPECT_EQ(found.files.unreadable, 1u);
     EXPECT_EQ(found.files.empty, 1u);
@@ -148,9 +148,9 @@ TEST(Survey, NeedsAnUnusedDirectory) {
     const auto used = survey(folder.path(), {}, kNow);
     ASSERT_FALSE(used);
     EXPECT_EQ(used.error(), DiskError::in_use);
-    EXPECT_EQ(look(folder.segment(1)).responses, 1u);  // one file may be looked at
+    EXPECT_EQ(look(folder.segment(1)).records.responses, 1u);  // one file may be looked at
     folder.leave();
-    EXPECT_EQ(look(folder.path()).responses, 1u);
+    EXPECT_EQ(look(folder.path()).records.responses, 1u);
     const test::TemporaryDirectory empty;
     EXPECT_EQ(survey(empty.path(), {}, kNow).error(), DiskError::foreign);
     EXPECT_EQ(survey(empty.path() / "none", {}, kNow).error(),
