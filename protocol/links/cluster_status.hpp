@@ -43,6 +43,12 @@ struct LastEnd {
     }
 };
 
+/// The invalidations of this node on their way to one peer.
+struct InvalidationCounts {
+    std::uint64_t sent = 0;
+    std::uint64_t confirmed = 0, pending = 0;  // by the peer; still to be confirmed by it
+};
+
 /// Numbers for /api/v1/status and /metrics. Counters count from the start of this instance.
 struct ClusterStatus : LinkCounters {
     struct Peer : PeerLinkCounters {
@@ -58,9 +64,7 @@ struct ClusterStatus : LinkCounters {
         bool renews = false;       // PeerView::Peer::renews
         double state_seconds = 0;  // time in this state
         std::string cause;         // reason why it is not asked, in words; may be empty
-        std::uint64_t invalidations_sent = 0;
-        std::uint64_t invalidations_confirmed = 0;  // by it, of this node's invalidations
-        std::uint64_t invalidations_pending = 0;  // of this node's invalidations, unconfirmed by it
+        InvalidationCounts invalidations;
         LastEnd last_end;
     };
     struct SummaryStatus {

@@ -432,9 +432,9 @@ void PeerLinks::report(ClusterStatus& status) const {
         subscriptions_.report(i, now, peer);
         states_.show(i, peer);
         peer.renews = context_.neighbours.renews(i);
-        peer.invalidations_sent = log.sent(i);
-        peer.invalidations_confirmed = log.confirmed(i);
-        peer.invalidations_pending = log.pending(i);
+        peer.invalidations.sent = log.sent(i);
+        peer.invalidations.confirmed = log.confirmed(i);
+        peer.invalidations.pending = log.pending(i);
         count(peer);
     }
     for (const auto& [id, contact] : context_.membership.contacts()) {

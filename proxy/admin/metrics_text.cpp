@@ -166,15 +166,15 @@ void add_invalidations(MetricsWriter& out, const std::vector<PeerStatus>& peers)
     out.counter("hearsay_invalidations_total",
                 "Invalidated keys and tags, sent to a peer or received from it.");
     for (const auto& peer : peers) {
-        out.value(peer.invalidations_sent, {{"peer", peer.node}, {"direction", "sent"}});
+        out.value(peer.invalidations.sent, {{"peer", peer.node}, {"direction", "sent"}});
         out.value(peer.invalidations_received, {{"peer", peer.node}, {"direction", "received"}});
     }
     out.counter(
         "hearsay_invalidations_confirmed_total",
         "Of all of ours, of earlier instances too where there is a disk, confirmed by the peer.");
-    for (const auto& peer : peers) out.value(peer.invalidations_confirmed, {{"peer", peer.node}});
+    for (const auto& peer : peers) out.value(peer.invalidations.confirmed, {{"peer", peer.node}});
     out.gauge("hearsay_invalidations_pending", "Invalidations that the peer has not confirmed.");
-    for (const auto& peer : peers) out.value(peer.invalidations_pending, {{"peer", peer.node}});
+    for (const auto& peer : peers) out.value(peer.invalidations.pending, {{"peer", peer.node}});
 }
 
 void add_summary(MetricsWriter& out, const NodeStatus& status) {

@@ -78,9 +78,9 @@ ordered_json peer_json(const PeerStatus& peer) {
     out["last_error_seconds"] = peer.last_error_seconds;
     out["last_http_error"] = peer.last_http_error;
     out["last_http_error_seconds"] = peer.last_http_error_seconds;
-    out["invalidations_sent"] = peer.invalidations_sent;
-    out["invalidations_confirmed"] = peer.invalidations_confirmed;
-    out["invalidations_pending"] = peer.invalidations_pending;
+    out["invalidations_sent"] = peer.invalidations.sent;
+    out["invalidations_confirmed"] = peer.invalidations.confirmed;
+    out["invalidations_pending"] = peer.invalidations.pending;
     return out;
 }
 

@@ -239,7 +239,7 @@ TEST_F(Disk, ContentThatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
     EXPECT_EQ(client("a").ask("POST", "/one", "", "x").status, 200u);
     start(b);
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
-    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations.pending == 0; }));
     EXPECT_EQ(get("b", "/one").body, "2");
 }
 

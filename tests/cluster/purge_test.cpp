@@ -46,12 +46,12 @@ TEST_F(Purge, AnUnsafeMethodThroughOneNodeEndsTheCopiesOfAll) {  // RFC 9111 §4
     version = 2;
     EXPECT_EQ(client("a").ask("POST", "/one", "", "x").status, 200u);
     ASSERT_TRUE(eventually([&] {
-        return seen("a", "b").invalidations_confirmed == 1 &&
-               seen("a", "c").invalidations_confirmed == 1;
+        return seen("a", "b").invalidations.confirmed == 1 &&
+               seen("a", "c").invalidations.confirmed == 1;
     }));
     for (const auto* node : {"b", "c", "a"}) EXPECT_EQ(get(node, "/one").body, "version 2");
     EXPECT_EQ(seen("b", "a").invalidations_received, 1u);
-    EXPECT_EQ(seen("b", "c").invalidations_sent, 0u) << "not passed on: a tells everybody";
+    EXPECT_EQ(seen("b", "c").invalidations.sent, 0u) << "not passed on: a tells everybody";
 }
 
 TEST_F(Purge, AnErrorResponseToAnUnsafeMethodEndsNothing) {  // behaviour 38
@@ -60,7 +60,7 @@ TEST_F(Purge, AnErrorResponseToAnUnsafeMethodEndsNothing) {  // behaviour 38
     const auto scripted = origin.set([](Exchange& e) { e.answer("", "no", "403 Forbidden"); });
     EXPECT_EQ(client("a").ask("DELETE", "/one").status, 403u);
     EXPECT_EQ(get("b", "/one").body, "body of /one");
-    EXPECT_EQ(seen("a", "b").invalidations_sent, 0u);
+    EXPECT_EQ(seen("a", "b").invalidations.sent, 0u);
 }
 
 TEST_F(Purge, AnAbsentPeerGetsItOnReturnAndIsNotAskedBefore) {
@@ -72,13 +72,13 @@ TEST_F(Purge, AnAbsentPeerGetsItOnReturnAndIsNotAskedBefore) {
     version = 2;
     client("a").ask("POST", "/one", "", "x");
     ASSERT_TRUE(eventually([&] { return seen("a", "b").state == protocol::PeerState::lagging; }));
-    EXPECT_EQ(seen("a", "b").invalidations_pending, 1u);
+    EXPECT_EQ(seen("a", "b").invalidations.pending, 1u);
     EXPECT_EQ(get("a", "/one").body, "version 2");
     EXPECT_EQ(seen("a", "b").asked, 0u) << "its summary has it, but it does not count";
     EXPECT_EQ(get("b", "/one").body, "version 1") << "b cannot know";
     wire_->heal();
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
-    EXPECT_EQ(seen("a", "b").invalidations_pending, 0u);
+    EXPECT_EQ(seen("a", "b").invalidations.pending, 0u);
     EXPECT_EQ(get("b", "/one").body, "version 2");
 }
 
@@ -125,7 +125,7 @@ TEST_F(Purge, OfOtherThingsDoesNotEndSharing) {
                   200u);
     }
     auto user = client("a");
-    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations.pending == 0; }));
     for (int i = 0; i < 20; ++i)
         EXPECT_TRUE(user.get("/" + std::to_string(i)).cache_status().starts_with("b; hit")) << i;
     EXPECT_EQ(seen("a", "b").hits, 20u);

@@ -702,25 +702,25 @@ TEST_F(Reload, KeepsTheInvalidationsThatAPeerHasNotConfirmed) {
     for (const auto* node : {"a", "b"}) run(config(node, 2));
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     ASSERT_EQ(client("a").ask("POST", "/first", "", "x").status, 200u);
-    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_confirmed == 1; }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations.confirmed == 1; }));
     kill("b");
     ASSERT_TRUE(eventually([&] { return !in_sync("a"); }));
     ASSERT_EQ(client("a").ask("POST", "/second", "", "x").status, 200u);
-    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 1; }));
+    ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations.pending == 1; }));
     auto settings = config("a", 2);
     settings.cluster->heartbeat = 60ms;
     EXPECT_EQ(reload(settings), paths({"$.cluster.heartbeat"}));
-    EXPECT_EQ(seen("a", "b").invalidations_pending, 1u);
+    EXPECT_EQ(seen("a", "b").invalidations.pending, 1u);
     run(config("b", 2));
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
-    EXPECT_TRUE(eventually([&] { return seen("a", "b").invalidations_pending == 0; }));
-    EXPECT_EQ(seen("a", "b").invalidations_confirmed, 2u);  // the numbers go on
+    EXPECT_TRUE(eventually([&] { return seen("a", "b").invalidations.pending == 0; }));
+    EXPECT_EQ(seen("a", "b").invalidations.confirmed, 2u);  // the numbers go on
 
     settings.cluster->heartbeat = 50ms;  // b goes on, and remembers what it has applied
     reload(settings);
     ASSERT_EQ(client("a").ask("POST", "/third", "", "x").status, 200u);
     EXPECT_TRUE(eventually([&] { return seen("b", "a").invalidations_received >= 2; }));
-    EXPECT_TRUE(eventually([&] { return seen("a", "b").invalidations_confirmed == 3; }));
+    EXPECT_TRUE(eventually([&] { return seen("a", "b").invalidations.confirmed == 3; }));
 }
 
 TEST_F(Reload, PutsANewKeyInFrontOfTheOldOne) {

@@ -37,9 +37,9 @@ TEST_F(Invalidations, ReachThePeerAndAreConfirmed) {
     EXPECT_TRUE(b->has_dropped("one"));
     EXPECT_EQ(b->drops, 1U);
     EXPECT_TRUE(a->in_sync_with("b")) << "a moment is bridged by the copies' age";
-    EXPECT_EQ(a->status_of("b").invalidations_sent, 1U);
-    EXPECT_EQ(a->status_of("b").invalidations_confirmed, 1U);
-    EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
+    EXPECT_EQ(a->status_of("b").invalidations.sent, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations.confirmed, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations.pending, 0U);
     EXPECT_EQ(b->status_of("a").invalidations_received, 1U);
 }
 
@@ -49,7 +49,7 @@ TEST_F(Invalidations, AreConfirmedWhenTheyAreKeptAlsoAcrossAReload) {
     const auto number = a->invalidate("one");
     ASSERT_TRUE(run_until([&] { return b->has_dropped("one"); }));
     b->reload();
-    ASSERT_TRUE(run_until([&] { return a->status_of("b").invalidations_sent == 2; }));
+    ASSERT_TRUE(run_until([&] { return a->status_of("b").invalidations.sent == 2; }));
     ASSERT_TRUE(run_until([&] { return b->in_sync_with("a"); }));
     EXPECT_FALSE(confirmed(number));
     EXPECT_FALSE(a->in_sync_with("b")) << "it may have been killed instead";
@@ -71,7 +71,7 @@ TEST_F(Invalidations, AreNotPassedOn) {
     }));
     EXPECT_EQ(b->drops, 1U);
     EXPECT_EQ(c.drops, 1U);
-    EXPECT_EQ(b->status_of("c").invalidations_sent, 0U);
+    EXPECT_EQ(b->status_of("c").invalidations.sent, 0U);
 }
 
 TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
@@ -80,7 +80,7 @@ TEST_F(Invalidations, WaitForAPeerThatIsAwayAndComeBeforeItCountsAgain) {
     ASSERT_TRUE(run_until([&] { return a->sees("b", "one"); }));
     take_b_away();
     const auto number = a->invalidate("one");
-    EXPECT_EQ(a->status_of("b").invalidations_pending, 1U);
+    EXPECT_EQ(a->status_of("b").invalidations.pending, 1U);
     EXPECT_FALSE(a->cluster->confirmations(number).front().linked);
     b->paused = false;
     ASSERT_TRUE(run_until([&] { return !b->in_sync_with("a"); }));  // now it knows
@@ -133,7 +133,7 @@ TEST_F(Invalidations, AreSentAgainAndAppliedOnceWhenTheConfirmationIsLost) {
     relay.cut();
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     EXPECT_EQ(b->drops, 1U);
-    EXPECT_EQ(a->status_of("b").invalidations_sent, 2U);
+    EXPECT_EQ(a->status_of("b").invalidations.sent, 2U);
 }
 
 // b has a disk: with A's end nobody would know the invalidations that b needs.
@@ -171,7 +171,7 @@ TEST_F(Invalidations, TheNextInstanceOfThisNodeSendsNothingAgainToAPeerThatGoesO
     a->restart();
     EXPECT_EQ(a->cluster->kept_invalidations().entries.size(), 0U);
     ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
-    EXPECT_EQ(a->status_of("b").invalidations_sent, 0U);
+    EXPECT_EQ(a->status_of("b").invalidations.sent, 0U);
     EXPECT_EQ(b->drops, 2U);
     const auto number = a->invalidate("three");
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
@@ -206,7 +206,7 @@ TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
         EXPECT_TRUE(confirmed(number));
     }
     EXPECT_EQ(b->dropped.size(), dropped) << "applied twice";
-    EXPECT_EQ(a->status_of("c").invalidations_pending, std::uint64_t{kMany});
+    EXPECT_EQ(a->status_of("c").invalidations.pending, std::uint64_t{kMany});
     auto& c = add(config("c", 3));
     ASSERT_TRUE(run_until([&] { return a->in_sync_with("c") && c.in_sync_with("a"); }));
     EXPECT_EQ(c.dropped.size(), std::size_t{kMany});
@@ -271,7 +271,7 @@ TEST_F(Invalidations, TooManyForAPeerThatIsAwayBecomeOneOrderToDropEverything) {
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
     EXPECT_TRUE(b->dropped_all);
     EXPECT_EQ(b->drops, 1U);
-    EXPECT_EQ(a->status_of("b").invalidations_pending, 0U);
+    EXPECT_EQ(a->status_of("b").invalidations.pending, 0U);
 }
 
 TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
