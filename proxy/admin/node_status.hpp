@@ -412,14 +412,18 @@ struct BlocklistsStatus {
     std::vector<BlocklistStatus> lists;  // as in forward.blocklists
 };
 
-/// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
-struct NodeStatus : NodeCounters {
+/// The instance of the node that answers.
+struct InstanceStatus {
     std::string node;
     std::string instance;  // random; differs between instances of one node name
     std::string version;
     double uptime_seconds = 0;
     bool ready = false;
     bool draining = false;
+};
+
+/// A snapshot of a node for /api/v1/status and /metrics, filled by status_reports.
+struct NodeStatus : InstanceStatus, NodeCounters {
     WorkerCounters work;
     CacheCounters cache;
     StoreDiskStatus store_disk;
