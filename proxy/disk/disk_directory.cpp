@@ -34,6 +34,7 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
       ownership_(std::move(super), !config_.trouble.empty()),
       state_(config_.trouble.empty() ? State::loading : State::off),
       seq_(std::uint64_t{ownership_.instance()} << kInstanceShift),
+      purges_(owner),
       errors_(config_.trouble),
       log_(calls, log_config(config_, ownership_.directory_id()), reclaim_hooks(),
            [this](SegmentPtr sealed) { sync_.take(std::move(sealed)); }),
@@ -42,7 +43,7 @@ DiskDirectory::DiskDirectory(DiskCalls& calls, Config config, SuperFile super, D
           [this](const DiskWriter::Job& job, RecordLocation place) -> DiskResult<RecordLocation> {
               // A tombstone is written even if a later one covers it.
               if (!is_tombstone(job.record.type) &&
-                  covers(job.record.seq, job.key, job.record.uri, job.record.tags))
+                  purges_.cover(job.record.seq, job.key, job.record.uri, job.record.tags))
                   return DiskError::purged;
               return in_directory(config_.index, place);
           }),
@@ -146,8 +147,8 @@ void DiskDirectory::push_tombstone(RecordType type, std::span<const summary::Key
             if (!where) return;  // too large for segments of that size
             if (!is_off() || ownership_.is_disowned())
                 written();
-            else if (unconfirmed_.size() < kMaxTombstones)
-                unconfirmed_.push_back(std::move(written));
+            else
+                purges_.hold(std::move(written));
         };
     writer_.push(std::move(job));
 }
@@ -170,24 +171,12 @@ DiskResult<LoadedRecord> DiskDirectory::judge(DiskResult<LoadedRecord> loaded) {
         note_error(loaded.error(), "reading");
         return loaded;
     }
-    const auto& record = loaded->record;
-    if (record.seq < tombstones_.newest() &&
-        covers(record.seq, owner_.hash_of(record.uri), record.uri, record.tags))
-        return DiskError::purged;
+    if (purges_.cover(loaded->record)) return DiskError::purged;
     return loaded;
 }
 
-bool DiskDirectory::covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
-                           std::span<const summary::KeyHash> tags) const {
-    return tombstones_.cover(seq, key, tags) ||
-           (has_prefixes_ && tombstones_.cover(seq, key, owner_.prefix_tags_of(uri)));
-}
-
 void DiskDirectory::note(const FooterEntry& tombstone) {
-    if (std::ranges::any_of(tombstone.tags,
-                            [this](auto hash) { return owner_.is_prefix_tag(hash); }))
-        has_prefixes_ = true;
-    if (tombstones_.note(tombstone))
+    if (purges_.note(tombstone))
         errors_.note("too many purges to remember one by one: older content counts as purged");
 }
 
@@ -215,9 +204,7 @@ ReclaimHooks DiskDirectory::reclaim_hooks() {
     made.uses = [this, out](const FooterEntry& entry,
                             RecordLocation place) -> std::optional<unsigned> {
         thread_.works_on();
-        if (entry.seq < tombstones_.newest() &&
-            covers(entry.seq, owner_.hash_of(entry.uri), entry.uri, entry.tags))
-            return std::nullopt;
+        if (purges_.cover(entry)) return std::nullopt;
         return owner_.uses(entry, out(place));
     };
     made.moved = [this, out](const FooterEntry& entry, RecordLocation from, RecordLocation to) {
@@ -225,7 +212,7 @@ ReclaimHooks DiskDirectory::reclaim_hooks() {
     };
     made.dropped = [this, out](const FooterEntry& entry, RecordLocation place) {
         if (!is_tombstone(entry.type)) return owner_.dropped(entry, out(place));
-        tombstones_.forget(entry);
+        purges_.forget(entry);
     };
     made.lost = [this](std::uint32_t segment) { owner_.lost({config_.index, segment}); };
     made.failed = [this](const boost::system::error_code& error) {
@@ -240,7 +227,7 @@ RecoveryHooks DiskDirectory::recovery_hooks() {
     hooks.opened = [this](SegmentPtr segment) { return log_.adopt(std::move(segment)); };
     hooks.tombstone = [this](const FooterEntry& entry) { note(entry); };
     hooks.counts = [this](const FooterEntry& entry, summary::KeyHash key) {
-        return hooks_.is_home(key) && !covers(entry.seq, key, entry.uri, entry.tags);
+        return hooks_.is_home(key) && !purges_.cover(entry.seq, key, entry.uri, entry.tags);
     };
     hooks.recovered = [this](std::span<RecoveredKey> batch) {
         for (auto& one : batch) one.place = in_directory(config_.index, one.place);
@@ -338,7 +325,7 @@ void DiskDirectory::stay_off() {
         thread_.works_on();
         if (config_.alone && come_back()) return;
         if (!config_.alone && !ownership_.is_disowned()) ownership_.set_disowned(set_company({}));
-        if (ownership_.is_disowned()) confirm();
+        if (ownership_.is_disowned()) purges_.confirm();
         next_try = Clock::now() + config_.retry;
     }
 }
@@ -364,13 +351,8 @@ bool DiskDirectory::come_back() {
     log_.reset(ownership_.directory_id());
     errors_.forgive();
     state_ = State::ready;
-    confirm();
+    purges_.confirm();
     return true;
-}
-
-/// The records from before the failure cannot come back any more.
-void DiskDirectory::confirm() {
-    for (const auto& written : std::exchange(unconfirmed_, {})) written();
 }
 
 DiskStatus DiskDirectory::status() const {

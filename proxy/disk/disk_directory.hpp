@@ -8,6 +8,7 @@
 #include <string>
 
 #include "proxy/disk/directory_ownership.hpp"
+#include "proxy/disk/directory_purges.hpp"
 #include "proxy/disk/directory_thread.hpp"
 #include "proxy/disk/disk_owner.hpp"
 #include "proxy/disk/disk_reader.hpp"
@@ -15,7 +16,6 @@
 #include "proxy/disk/disk_writer.hpp"
 #include "proxy/disk/error_history.hpp"
 #include "proxy/disk/segment_sync.hpp"
-#include "proxy/disk/tombstones.hpp"
 
 namespace proxy {
 
@@ -110,11 +110,8 @@ private:
     bool come_back();
     void finish(bool was_loaded);
 
-    bool covers(std::uint64_t seq, summary::KeyHash key, std::string_view uri,
-                std::span<const summary::KeyHash> tags) const;
     void note(const FooterEntry& tombstone);
     DiskResult<LoadedRecord> judge(DiskResult<LoadedRecord> loaded);
-    void confirm();
     void push_tombstone(RecordType type, std::span<const summary::KeyHash> hashes,
                         std::function<void()> written);
     void note_error(const boost::system::error_code& error, std::string_view what);
@@ -130,13 +127,9 @@ private:
 
     std::mutex order_;  // of pushes
     std::uint64_t seq_ = 0;
-    Tombstones tombstones_;
-    std::atomic<bool> has_prefixes_{false};  // a tombstone is, or was, that of a prefix
+    DirectoryPurges purges_;
     ErrorHistory errors_;
     Loaded loaded_;
-    /// Confirmations of purges whose records could still come back. They are called once that is
-    /// excluded. Of thread_.
-    std::vector<std::function<void()>> unconfirmed_;
 
     SegmentLog log_;
     DiskWriter writer_;
