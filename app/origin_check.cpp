@@ -132,10 +132,9 @@ OriginReply ask_mirror(const std::shared_ptr<const proxy::LoadedConfig>& config,
     base::TimerWheel wheel(io.get_executor());
     const proxy::ConfigInEffect in_effect(config);
     base::MemoryBudget windows(config->limits.body_windows);
-    proxy::PartResponses parts;
-    proxy::UpstreamGroups groups;
+    proxy::SharedUpstream shared;
     proxy::WorkerCounters counters;
-    proxy::Upstream upstream(io.get_executor(), wheel, in_effect, windows, parts, groups, counters);
+    proxy::Upstream upstream(io.get_executor(), wheel, in_effect, windows, shared, counters);
     OriginReply reply;
     asio::co_spawn(io, ask_origin(upstream, head_of(config, mirror)),
                    [&](const std::exception_ptr& thrown, OriginReply got) {

@@ -53,11 +53,6 @@ std::size_t SharedCache::invalidate_everywhere(protocol::Invalidation what,
     return ended;
 }
 
-CopyUse SharedCache::use_of_copy(CopyPolicy policy, const RemoteHit& hit) {
-    const std::lock_guard lock(remote_hits_access_);
-    return proxy::use_of_copy(policy, hit, remote_hits_);
-}
-
 protocol::Invalidation SharedCache::of(std::span<const std::string_view> uris) const {
     protocol::Invalidation what;
     for (const auto uri : uris) what.keys.push_back(key_hasher(uri));

@@ -29,6 +29,20 @@
 
 namespace proxy {
 
+/// The decisions of all workers about copies, by cluster.copy. Any thread.
+class CopyDecisions {
+public:
+    /// As in peer_request_plan.hpp.
+    CopyUse use_of(CopyPolicy policy, const RemoteHit& hit) {
+        const std::lock_guard lock(access_);
+        return use_of_copy(policy, hit, lately_);
+    }
+
+private:
+    std::mutex access_;
+    RemoteHits lately_;
+};
+
 /// The part of the cache that all workers of a node share. Any thread.
 struct SharedCache {
     /// DiskTier::Config::prepare.
@@ -52,9 +66,6 @@ struct SharedCache {
     /// The invalidation of these target URIs, as CacheKey has them.
     protocol::Invalidation of(std::span<const std::string_view> uris) const;
 
-    /// As in peer_request_plan.hpp, over the hits of all workers.
-    CopyUse use_of_copy(CopyPolicy policy, const RemoteHit& hit);
-
     NodeEvents& events;
     const summary::KeyHasher key_hasher;
     const protocol::FieldKey field_key;  // useless without a cluster
@@ -63,20 +74,16 @@ struct SharedCache {
         windows;  // for unstored bodies, and those read for slow clients (limits.body_windows)
     Store store;
     BlockFlows flows;
-    PartResponses part_responses;
     FirstSights first_sights{key_hasher};  // of content under `min_age` of a rule
-    UpstreamGroups groups;
+    SharedUpstream upstream;
     RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
     KnownFetchers known_fetchers;
     KnownRenewals known_renewals;
+    CopyDecisions copies;
     VaryingFields varying_fields;
     /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
     std::atomic<std::int64_t> clock_ahead{0};
-
-private:
-    std::mutex remote_hits_access_;
-    RemoteHits remote_hits_;
 };
 
 /// One worker's cache: the store, and the way to peers and origins. One thread.

@@ -335,7 +335,7 @@ CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.from != Fill::From::peer) return CopyUse::stored;
     const RemoteHit hit{job_.result.lease.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
-    return cache_.shared.use_of_copy(config().cluster->copy, hit);
+    return cache_.shared.copies.use_of(config().cluster->copy, hit);
 }
 
 /// The origin has confirmed or sent a response that is being stored: tells the peers that announce

@@ -215,7 +215,8 @@ asio::awaitable<RoundTrip> explain_origin(Cache& cache, const ExplainTarget& of,
     out.origin.place = place_text(*target);
     out.origin.site = target->site;
     if (target->group)
-        out.origin.servers = upstream.groups.candidates(target->group, target->spread, of.now);
+        out.origin.servers =
+            upstream.shared.groups.candidates(target->group, target->spread, of.now);
     out.origin.time = times.mean();
     if (!target->group)
         out.origin.addresses =

@@ -97,7 +97,7 @@ boost::asio::awaitable<NodeStatus> NodeObserver::status() {
     status.spans = clients.spans.counters();
     status.process = process_status();
     show_blocklists(node_.config.files().blocklists.get(), status);
-    show_upstreams(config, node_.cache.groups, status);
+    show_upstreams(config, node_.cache.upstream.groups, status);
     co_return status;
 }
 

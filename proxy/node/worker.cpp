@@ -12,8 +12,8 @@ namespace asio = boost::asio;
 Worker::Worker(SharedCache& shared_cache, SharedClientState& shared_clients,
                const ConfigInEffect& config, int acceptor_fd)
     : settings(config.share(), config.files()),
-      upstream(io.get_executor(), wheel, settings, shared_cache.windows,
-               shared_cache.part_responses, shared_cache.groups, counters),
+      upstream(io.get_executor(), wheel, settings, shared_cache.windows, shared_cache.upstream,
+               counters),
       cache{shared_cache, upstream},
       service(shared_clients, cache, settings),
       acceptor(service, io) {

@@ -198,7 +198,7 @@ RequestFacts ResponseFromCache::request_facts() const {
                            has_credential(fields, policy.rule ? &policy.rule->storing : nullptr));
     facts.has_peers = request_.config().cluster.has_value();
     facts.may_use_blocks = may_use_blocks_;
-    if (facts.range.single() && service_.upstream.part_responses.size() > 0) {
+    if (facts.range.single() && service_.upstream.shared.part_responses.size() > 0) {
         const auto origin = request_.origin();
         facts.in_one_piece = origin && service_.upstream.in_one_piece(*origin, request_.key.uri());
     }

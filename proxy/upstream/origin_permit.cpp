@@ -53,7 +53,7 @@ OriginHealth::Grant OriginPermit::ask_group() {
     const auto is_pinned = terms_.pin && !target_.group->parents;
     if (is_pinned) why_not_ = FetchError::changed;
     if (is_pinned && *terms_.pin == 0) return Grant::no;
-    turn_.emplace(upstream_.groups, target_.group, target_.spread, terms_.is_repeatable,
+    turn_.emplace(upstream_.shared.groups, target_.group, target_.spread, terms_.is_repeatable,
                   is_pinned ? *terms_.pin : 0, began_);
     if (!turn_->server()) return Grant::no;
     if (turn_->all_down() && terms_.has_stand_in && !turn_->is_trial()) {

@@ -25,15 +25,14 @@ std::string resource_of_pause(const std::string& place, const RequestSnapshot& r
 
 Upstream::Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers,
                    const ConfigInEffect& in_effect, base::MemoryBudget& windows,
-                   PartResponses& parts, UpstreamGroups& servers, WorkerCounters& counted)
+                   SharedUpstream& of_workers, WorkerCounters& counted)
     : executor(std::move(io)),
       wheel(timers),
       settings(in_effect),
       counters(counted),
       pool(executor, wheel, settings, windows, counters.peer_handshakes),
       origin_answers(settings->constants.origin_silence),
-      part_responses(parts),
-      groups(servers),
+      shared(of_workers),
       peers(std::random_device()()),
       fetches(executor),
       probes(executor) {}
@@ -54,15 +53,15 @@ void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& re
     if (trouble == PartTrouble::none) return;
     const auto of_its_user = trouble == PartTrouble::refused && identifies_user(request.fields);
     const auto now = std::chrono::steady_clock::now();
-    const auto is_new = !of_its_user && part_responses.note(connection_key(origin),
-                                                            request.key.uri(), trouble, now);
+    const auto is_new = !of_its_user && shared.part_responses.note(connection_key(origin),
+                                                                   request.key.uri(), trouble, now);
     log_part(log, origin, trouble, status, is_new);
 }
 
 bool Upstream::in_one_piece(const UpstreamTarget& origin, std::string_view uri) const {
-    return part_responses.size() > 0 &&
-           part_responses.in_one_piece(connection_key(origin), uri,
-                                       std::chrono::steady_clock::now());
+    return shared.part_responses.size() > 0 &&
+           shared.part_responses.in_one_piece(connection_key(origin), uri,
+                                              std::chrono::steady_clock::now());
 }
 
 OriginHealth::Grant Upstream::leave_after_pause(const RequestSnapshot& request) {

@@ -26,12 +26,18 @@
 
 namespace proxy {
 
+/// The knowledge of origins that all workers of a node share. Any thread.
+struct SharedUpstream {
+    PartResponses part_responses;
+    UpstreamGroups groups;
+};
+
 /// One worker's way to origins and peers, with its measurements of them. One thread.
 struct Upstream {
     /// All must outlive this. A reload replaces `in_effect`.
     Upstream(boost::asio::any_io_executor io, base::TimerWheel& timers,
-             const ConfigInEffect& in_effect, base::MemoryBudget& windows, PartResponses& parts,
-             UpstreamGroups& servers, WorkerCounters& counted);
+             const ConfigInEffect& in_effect, base::MemoryBudget& windows,
+             SharedUpstream& of_workers, WorkerCounters& counted);
 
     const LoadedConfig& config() const { return *settings; }
     HeadLimits head_limits() const;
@@ -70,9 +76,8 @@ struct Upstream {
     OriginTimes origin_times;
     OriginAnswers origin_answers;
     LeavingRedirects leaving_redirects;
-    PartResponses& part_responses;  // of all workers
-    UpstreamGroups& groups;         // of all workers
-    RateLimitedLog log;             // of failing origins and peers
+    SharedUpstream& shared;
+    RateLimitedLog log;  // of failing origins and peers
     PeerRecords peers;
     base::TaskGroup fetches;  // and peer requests; they may outlive their client
     base::TaskGroup probes;   // without an owner

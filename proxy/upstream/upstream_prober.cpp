@@ -62,7 +62,7 @@ asio::awaitable<void> check_server(Upstream& upstream, std::shared_ptr<const Ser
         good = health.expects(status);
         why = "its check was answered with " + std::to_string(status);
     }
-    upstream.groups.checked(check->group, check->target.mark, good, why, Clock::now());
+    upstream.shared.groups.checked(check->group, check->target.mark, good, why, Clock::now());
     if (error == FetchError::none) co_await exchange.discard(latest);
 }
 

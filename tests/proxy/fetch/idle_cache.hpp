@@ -74,8 +74,8 @@ public:
     SharedCache shared{*settings, hasher, events};
     base::TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
-    Upstream upstream{io.get_executor(),     wheel,         in_effect, shared.windows,
-                      shared.part_responses, shared.groups, counters};
+    Upstream upstream{io.get_executor(), wheel,           in_effect,
+                      shared.windows,    shared.upstream, counters};
     Cache cache{shared, upstream};
     CacheKey key;
     std::unique_ptr<FetchJob> job;
