@@ -43,6 +43,16 @@ private:
     RemoteHits lately_;
 };
 
+/// The experience of all workers in the cooperation with peers. Any thread.
+struct SharedCooperation {
+    KnownFetchers fetchers;
+    KnownRenewals renewals;
+    CopyDecisions copies;
+    VaryingFields varying_fields;
+    /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
+    std::atomic<std::int64_t> clock_ahead{0};
+};
+
 /// The part of the cache that all workers of a node share. Any thread.
 struct SharedCache {
     /// DiskTier::Config::prepare.
@@ -78,12 +88,7 @@ struct SharedCache {
     SharedUpstream upstream;
     RecentVerdicts recent_verdicts;  // for explanations
     SuffixRequests suffix_requests;
-    KnownFetchers known_fetchers;
-    KnownRenewals known_renewals;
-    CopyDecisions copies;
-    VaryingFields varying_fields;
-    /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
-    std::atomic<std::int64_t> clock_ahead{0};
+    SharedCooperation cooperation;
 };
 
 /// One worker's cache: the store, and the way to peers and origins. One thread.

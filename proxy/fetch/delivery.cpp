@@ -40,7 +40,8 @@ Delivery::~Delivery() {
 
 StoringRequest Delivery::storing() const {
     return {cache_.shared.key_hasher, *job_.wanted.request, job_.wanted.directives,
-            std::chrono::seconds(cache_.shared.clock_ahead.load(std::memory_order_relaxed))};
+            std::chrono::seconds(
+                cache_.shared.cooperation.clock_ahead.load(std::memory_order_relaxed))};
 }
 
 StoreCandidate Delivery::candidate(const ReceivedHead& from) const {
@@ -335,7 +336,7 @@ CopyUse Delivery::use_of(const Sender& sender) {
     if (sender.from != Fill::From::peer) return CopyUse::stored;
     const RemoteHit hit{job_.result.lease.hash(), job_.from.stale != nullptr,
                         job_.result.fill->audience().readers > 1, cache_.shared.store.has_room()};
-    return cache_.shared.copies.use_of(config().cluster->copy, hit);
+    return cache_.shared.cooperation.copies.use_of(config().cluster->copy, hit);
 }
 
 /// The origin has confirmed or sent a response that is being stored: tells the peers that announce

@@ -267,7 +267,7 @@ asio::awaitable<void> explain_peers(Cache& cache, const ExplainTarget& of, Round
     const auto point = meeting_point(of.hash, self, view->peers, upstream.peers.all(),
                                      known.only_encrypted, of.now);
     out.one_fetch.meeting_point = point.peer ? view->peers[*point.peer].node : self;
-    if (!point.peer) out.one_fetch.fetcher = cache.shared.known_fetchers.of(of.hash, of.now);
+    if (!point.peer) out.one_fetch.fetcher = cache.shared.cooperation.fetchers.of(of.hash, of.now);
 
     const auto numbers = numbers_of(*view, promised);
     const auto looks = start_looks(cache, of.key, view, numbers, known.only_encrypted,

@@ -242,7 +242,7 @@ Fetch::Meeting Fetch::find_meeting(std::string_view failed) {
         if (!failed.empty() || pays_to_meet(known, origin.meetings))
             meeting.to_ask = PeerOfView{view, *point.peer};
     } else {
-        meeting.fetcher = cache_.shared.known_fetchers.meet(key, config_.node, failed, now);
+        meeting.fetcher = cache_.shared.cooperation.fetchers.meet(key, config_.node, failed, now);
         if (!meeting.fetcher.empty()) upstream.origin_times.record(place).meetings.asked(true);
     }
     return meeting;

@@ -114,7 +114,7 @@ bool FetchPeers::prepare() {
     if (!request_) {
         const auto& request = *job_.wanted.request;
         request_.emplace(request, job_.wanted.directives, cache_.shared.field_key,
-                         cache_.shared.varying_fields.of(request.key.authority()));
+                         cache_.shared.cooperation.varying_fields.of(request.key.authority()));
     }
     return request_->possible();
 }
@@ -122,7 +122,7 @@ bool FetchPeers::prepare() {
 bool FetchPeers::learn_selecting_fields(const Head& refusal) {
     const auto names = vary_names(refusal.fields);
     if (names.empty() || names == kVaryAny) return false;
-    cache_.shared.varying_fields.note(job_.wanted.request->key.authority(), names);
+    cache_.shared.cooperation.varying_fields.note(job_.wanted.request->key.authority(), names);
     request_.reset();
     return !std::exchange(selects_better_, true);
 }

@@ -110,7 +110,7 @@ bool has_survived_invalidation(const Store& store, summary::KeyHash hash, std::s
 std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash hash,
                                             std::string_view uri, const StoredResponse& stored,
                                             Clock::time_point now) {
-    auto known = cache.known_renewals.of(hash);
+    auto known = cache.cooperation.renewals.of(hash);
     if (!known) return std::nullopt;
     known->confirmed -= base::slept();
     const auto own = now - current_age(stored.freshness, stored.residence(now));

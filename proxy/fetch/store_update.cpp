@@ -134,7 +134,7 @@ void learn_from_head(Cache& cache, const RelayedExchange& relayed) {
     }
     if (!next) {
         next = outdated(*stored, now);
-        cache.shared.known_renewals.outdated(hash, now + base::slept());
+        cache.shared.cooperation.renewals.outdated(hash, now + base::slept());
     }
     const auto ended = !charge(store, *next, uri, now) ||
                        store.replace(hash, stored.get(), std::move(next), sent_at, now) ==

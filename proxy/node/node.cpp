@@ -175,8 +175,9 @@ private:
             [this](const auto& node, const auto& renewals) {
                 const auto wall = std::chrono::system_clock::now().time_since_epoch();
                 const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(wall);
-                cache_.known_renewals.note(node, renewals, static_cast<std::uint64_t>(ms.count()),
-                                           std::chrono::steady_clock::now() + base::slept());
+                cache_.cooperation.renewals.note(node, renewals,
+                                                 static_cast<std::uint64_t>(ms.count()),
+                                                 std::chrono::steady_clock::now() + base::slept());
             }};
     }
 

@@ -75,7 +75,7 @@ boost::asio::awaitable<void> NodeObserver::sample() {
     const auto status = observe();
     auto own = dashboard_.report(status);
     if (has_cluster) {
-        node_.cache.clock_ahead = ahead_of_all_peers(status).count();
+        node_.cache.cooperation.clock_ahead = ahead_of_all_peers(status).count();
         node_.cluster->report(encode_report(own));
     }
     cluster_history_.add(view_of(status, std::move(own), node_.cluster->received_reports()),

@@ -53,7 +53,7 @@ bool CacheLookup::renew(const StoredResponse& stored) const {
     request.rewrite_forwarded();
     const auto snapshot = request.snapshot(true);
     const StoringRequest storing{shared.key_hasher, *snapshot, request.directives,
-                                 std::chrono::seconds(shared.clock_ahead.load())};
+                                 std::chrono::seconds(shared.cooperation.clock_ahead.load())};
     const auto taken = take_renewal(shared, storing, request.hash, stored, *confirmation, now);
     if (taken) ++transaction_.service.counters.renewals_taken;
     return taken;

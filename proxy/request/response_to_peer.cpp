@@ -160,8 +160,8 @@ private:
             lines.append("Vary: ").append(hashed_->unknown_names()).append("\r\n");
         const auto is_asked = meet_.kind == MeetQuestion::Kind::who && received_.may_travel;
         if (is_asked && (plan.refusal == Refusal::absent || plan.refusal == Refusal::busy)) {
-            const auto node = service_.cache.shared.known_fetchers.meet(request_.hash, stats_.peer,
-                                                                        meet_.failed, Clock::now());
+            const auto node = service_.cache.shared.cooperation.fetchers.meet(
+                request_.hash, stats_.peer, meet_.failed, Clock::now());
             if (!node.empty()) lines.append(kFetcherField).append(": ").append(node).append("\r\n");
         }
         co_await refuse(plan.refusal, lines);

@@ -108,8 +108,9 @@ TEST_F(CacheTest, TellsThePeersOfNothingWhenThereIsNothing) {
 }
 
 TEST_F(CacheTest, RemembersForAllWorkersWhatCameFromAPeerBefore) {
-    EXPECT_EQ(shared.copies.use_of(CopyPolicy::second_use, {{1, 2}}), CopyUse::passed_on_once);
-    EXPECT_EQ(shared.copies.use_of(CopyPolicy::second_use, {{1, 2}}), CopyUse::stored);
+    EXPECT_EQ(shared.cooperation.copies.use_of(CopyPolicy::second_use, {{1, 2}}),
+              CopyUse::passed_on_once);
+    EXPECT_EQ(shared.cooperation.copies.use_of(CopyPolicy::second_use, {{1, 2}}), CopyUse::stored);
 }
 
 }  // namespace cache_test
