@@ -211,7 +211,7 @@ void Cluster::provide_for_peers(bool anew) {
     const auto peers = peers_provided_for(
         open, open ? context_.membership.size() : config.peers.size(), provided_for_);
     if (std::exchange(provided_for_, peers) == peers && !anew) return;
-    context_.publisher.set_error(error_control_.error(config.false_hit_budget, peers));
+    context_.publisher.set_error(error_control_.error(config.summary.false_hit_budget, peers));
     plan_work();
 }
 
@@ -219,7 +219,7 @@ void Cluster::note_false_hits(const summary::FalseHitsSeen& in_all) {
     using Judgement = summary::ErrorControl::Judgement;
     const summary::FalseHitsSeen seen{in_all.misses - judged_.misses,
                                       in_all.collisions - judged_.collisions};
-    const auto verdict = error_control_.judge(context_.config.false_hit_budget, seen);
+    const auto verdict = error_control_.judge(context_.config.summary.false_hit_budget, seen);
     if (verdict == Judgement::too_early) return;
     judged_ = in_all;
     if (verdict == Judgement::corrected) provide_for_peers(true);

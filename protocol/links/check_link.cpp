@@ -34,7 +34,7 @@ public:
     CheckEnd(const PeeringConfig& config, std::string peer, TimePoint until)
         : keys_(config.keys),
           hello_(stranger_like(config), keys_, std::move(peer), fresh_nonce(),
-                 any_descriptor(config.summary_kind)),
+                 any_descriptor(config.summary.kind)),
           until_(until) {}
 
     /// The node at the place, or an error; set at the end of the link.

@@ -14,11 +14,11 @@ namespace {
 Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t first_epoch) {
     Publisher::Config result;
     const auto peers = peers_provided_for(!config.dns_peers.empty(), config.peers.size(), 0);
-    result.summary.error = summary::error_per_summary(config.false_hit_budget, peers);
+    result.summary.error = summary::error_per_summary(config.summary.false_hit_budget, peers);
     result.summary.first_epoch = first_epoch;
-    result.summary.kind = config.summary_kind;
-    result.announce_changed = config.announce_changed;
-    result.announce_delay = config.announce_delay;
+    result.summary.kind = config.summary.kind;
+    result.announce_changed = config.summary.announce.changed;
+    result.announce_delay = config.summary.announce.delay;
     result.check_hash = config.timings.check_hash;
     return result;
 }

@@ -10,9 +10,8 @@
 
 #include "base/net/dns_question.hpp"
 #include "protocol/membership/peer_config.hpp"
+#include "protocol/membership/summary_config.hpp"
 #include "protocol/wire/keys.hpp"
-#include "summary/sizing/false_hit_budget.hpp"
-#include "summary/sizing/kind.hpp"
 
 namespace protocol {
 
@@ -57,12 +56,8 @@ struct PeeringConfig {
     std::vector<PeerConfig> peers;         // an entry with this node's own name is ignored
     std::vector<DnsPeers> dns_peers;       // any: nodes with a cluster key may join
     std::size_t max_peers = 256;           // listed and found, at most kMaxPeers
-    summary::Kind summary_kind = summary::kDefaultKind;  // of the own summary
-    double false_hit_budget =
-        summary::kDefaultFalseHitBudget;  // expected false hits per local miss, over all peers
-    double announce_changed = 0.001;      // announce when this share of the objects has changed
-    std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);  // or after this long
-    base::DnsSettings dns;                                              // for looking up dns_peers
+    SummaryConfig summary;
+    base::DnsSettings dns;  // for looking up dns_peers
     Timings timings;
     /// Memory limit of one peer's replica; larger shapes are refused.
     std::uint64_t max_summary_bytes = std::uint64_t{256} << 20;

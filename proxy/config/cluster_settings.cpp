@@ -5,10 +5,7 @@ namespace proxy {
 protocol::PeeringConfig cluster_settings(const LoadedConfig& config) {
     protocol::PeeringConfig result;
     result.node = config.node;
-    result.summary_kind = config.summary.kind;
-    result.false_hit_budget = config.summary.false_hit_budget;
-    result.announce_changed = config.summary.announce.changed;
-    result.announce_delay = config.summary.announce.delay;
+    result.summary = config.summary;
     if (!config.cluster) return result;
     const auto& cluster = *config.cluster;
     // The public name is in the key, and peers give each other rewritten bodies.

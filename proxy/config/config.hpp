@@ -1,6 +1,7 @@
 #pragma once
 
 #include "protocol/membership/peer_config.hpp"
+#include "protocol/membership/summary_config.hpp"
 #include "proxy/config/prefix_list.hpp"
 #include "proxy/config/upstreams.hpp"
 #include "proxy/http/cache_control.hpp"
@@ -8,8 +9,6 @@
 #include "proxy/http/rule.hpp"
 #include "proxy/rewrite/mirror.hpp"
 #include "summary/directory/peer_set.hpp"
-#include "summary/sizing/false_hit_budget.hpp"
-#include "summary/sizing/kind.hpp"
 
 #include <array>
 #include <chrono>
@@ -281,18 +280,8 @@ struct ClusterConfig {
     std::size_t max_peers = 256;  // listed and found, besides this node
 };
 
-/// The times of announcements.
-struct AnnounceConfig {
-    double changed = 0.001;  // an announcement goes out when this part of the objects has changed
-    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
-};
-
-/// The own summary.
-struct SummaryConfig {
-    summary::Kind kind = summary::kDefaultKind;
-    double false_hit_budget = summary::kDefaultFalseHitBudget;  // per local miss, over all peers
-    AnnounceConfig announce;
-};
+using protocol::AnnounceConfig;
+using protocol::SummaryConfig;
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, error, off };
 inline constexpr std::array<std::string_view, 6> kLogLevelNames{"trace", "debug", "info",

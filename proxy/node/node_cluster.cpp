@@ -36,7 +36,7 @@ NodeCluster::NodeCluster(boost::asio::io_context& control, const LoadedConfig& c
     : control_(control),
       hooks_(std::move(hooks)),
       own_secret_(own_secret_of(config)),
-      kind_(cluster_settings(config).summary_kind),
+      kind_(cluster_settings(config).summary.kind),
       cluster_(make(config)) {}
 
 std::shared_ptr<protocol::Cluster> NodeCluster::make(const LoadedConfig& config) const {

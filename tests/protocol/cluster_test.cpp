@@ -48,8 +48,8 @@ TEST_F(ClusterTest, ChangesOfOneTurnOfTheLoopGoOutAsOneAnnouncement) {
 
 TEST_F(ClusterTest, FewChangesAmongManyWaitForTheDelay) {
     auto slow = config("a");
-    slow.announce_changed = 0.5;
-    slow.announce_delay = 100ms;
+    slow.summary.announce.changed = 0.5;
+    slow.summary.announce.delay = 100ms;
     auto& a = add(slow);
     auto& b = add(config("b"));
     for (int i = 0; i < 100; ++i) a.store("http://x/" + std::to_string(i));
@@ -111,7 +111,7 @@ TEST_F(ClusterTest, TooManyFalseHitsMakeTheOwnSummaryLessWrongWithoutAFalseMiss)
     ASSERT_TRUE(run_until([&] { return b.sees("a", "http://x/4999"); }));
     const auto bits = b.status_of("a").bits;
     const auto misses = 1'000'000u;
-    const auto allowed = static_cast<std::uint64_t>(a.config.false_hit_budget * misses);
+    const auto allowed = static_cast<std::uint64_t>(a.config.summary.false_hit_budget * misses);
     a.cluster->note_false_hits({misses, allowed});
     EXPECT_FALSE(run_until([&] { return b.status_of("a").bits != bits; }, 200ms))
         << "as many as the budget says";
@@ -144,7 +144,7 @@ TEST_F(ClusterTest, NodesWithSummariesOfSeveralKindsAreInStep) {
     std::vector<TestNode*> nodes;
     for (const auto kind : summary::kKinds) {
         auto configured = config(std::string(1, static_cast<char>('a' + nodes.size())), 3);
-        configured.summary_kind = kind;
+        configured.summary.kind = kind;
         nodes.push_back(&add(configured));
     }
     ASSERT_TRUE(run_until([&] { return all_in_sync(); }));
@@ -269,7 +269,7 @@ TEST_F(ClusterTest, AnAnnouncementDoesNotWaitForAHeartbeat) {
 TEST_F(ClusterTest, ANodeOfManyPeersBeatsSeldomIsNotTakenForGoneAndAnnouncesAtOnce) {
     auto many = config("a");
     many.timings.heartbeat = 100ms;
-    many.announce_delay = 1ms;
+    many.summary.announce.delay = 1ms;
     many.max_peers = kMaxPeers;
     many.timings.reconnect_min = many.timings.reconnect_max = 10min;  // nobody is there
     while (many.peers.size() < 640) {

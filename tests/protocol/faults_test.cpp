@@ -72,7 +72,7 @@ TEST_F(Faults, APeerMayComeBackWithAnotherShape) {
     b->store("of the first instance");
     ASSERT_TRUE(run_until([&] { return a->sees("b", "of the first instance"); }));
     const auto bits = a->status_of("b").bits;
-    b->config.false_hit_budget = 0.00001;
+    b->config.summary.false_hit_budget = 0.00001;
     b->restart();
     b->store("of the second instance");
     ASSERT_TRUE(run_until([&] { return a->sees("b", "of the second instance"); }));

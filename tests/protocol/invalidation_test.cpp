@@ -199,7 +199,7 @@ TEST_F(Invalidations, AReloadWhileAPeerIsAwayCostsNoHealthyPeerItsLink) {
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     const auto dropped = b->dropped.size();
     for (int i = 0; i < 3; ++i) {
-        a->config.announce_changed = 0.01 * (i + 1);
+        a->config.summary.announce.changed = 0.01 * (i + 1);
         a->reload();
         ASSERT_TRUE(run_until([&] { return a->in_sync_with("b") && b->in_sync_with("a"); }));
         EXPECT_EQ(a->refusals("unexpected_frame"), 0U);
@@ -226,7 +226,7 @@ TEST_F(Invalidations, AReloadedSubscriberDoesNotApplyAgainWhatItHasApplied) {
     for (int i = 0; i < 3; ++i) number = a->invalidate(std::to_string(i));
     ASSERT_TRUE(run_until([&] { return b->has_dropped("2"); }));
     relay.from_listener = [](Bytes frame) { return Frames{std::move(frame)}; };
-    b->config.announce_changed = 0.01;
+    b->config.summary.announce.changed = 0.01;
     b->reload();
     ASSERT_TRUE(run_until([&] { return confirmed(number); }));
     EXPECT_EQ(b->dropped.size(), 3U);
@@ -280,7 +280,7 @@ TEST_F(Invalidations, AreNotDroppedWithAnnouncementsWhenAQueueOverflows) {
     auto first = config("a");
     first.peers[0].link.host = address(200);
     first.max_queued_bytes = 100;
-    first.announce_delay = 0ms;
+    first.summary.announce.delay = 0ms;
     start(first, config("b"));
     relay.deaf = true;
     const auto number = a->invalidate("one");
