@@ -277,7 +277,7 @@ std::optional<double> clock_ahead(const measure::HttpAnswer& answer, double aske
 
 int check_peers(const proxy::LoadedConfig& config) {
     const auto settings = proxy::cluster_settings(config);
-    if (!config.cluster || settings.keys.empty())
+    if (!config.cluster || settings.security.keys.empty())
         return fail(kFailed, "there are no peers to try: the configuration has no cluster");
     bool unknown = false;
     const auto all = candidates_of(settings, unknown);

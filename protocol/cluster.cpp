@@ -26,9 +26,9 @@ PeeringConfig checked(PeeringConfig config) {
     return config;
 }
 
-HashSecret choose_hash_secret(const PeeringConfig& config) {
-    if (!config.keys.empty()) return hash_secret(config.keys.back());
-    if (config.own_secret) return *config.own_secret;
+HashSecret choose_hash_secret(const ClusterSecurity& security) {
+    if (!security.keys.empty()) return hash_secret(security.keys.back());
+    if (security.own_secret) return *security.own_secret;
     HashSecret secret;
     base::random_bytes(secret);
     return secret;
@@ -38,12 +38,12 @@ HashSecret choose_hash_secret(const PeeringConfig& config) {
 
 Cluster::Cluster(asio::io_context& control, PeeringConfig config, ClusterHooks hooks)
     : context_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
-      hasher_(choose_hash_secret(context_.config)),
+      hasher_(choose_hash_secret(context_.config.security)),
       links_(context_, [this] { wake_waiting(); }),
       announcement_(context_.executor) {}
 
 void Cluster::start() {
-    const auto listens = context_.config.listen && !context_.config.keys.empty();
+    const auto listens = context_.config.listen && !context_.config.security.keys.empty();
     if (listens) links_.bind();
     links_.configure();
     // Found peers come later.

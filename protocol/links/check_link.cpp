@@ -32,7 +32,7 @@ summary::Descriptor any_descriptor(summary::Kind kind) {
 class CheckEnd final : public LinkEnd {
 public:
     CheckEnd(const PeeringConfig& config, std::string peer, TimePoint until)
-        : keys_(config.keys),
+        : keys_(config.security.keys),
           hello_(stranger_like(config), keys_, std::move(peer), fresh_nonce(),
                  any_descriptor(config.summary.kind)),
           until_(until) {}
@@ -85,7 +85,7 @@ boost::asio::awaitable<base::Result<std::string>> check_link(const PeeringConfig
     const auto endpoints = co_await resolver.resolve(place, until);
     if (!endpoints) co_return endpoints.error();
     const auto psk = link_tls(config);
-    DialSecurity security(config);
+    DialSecurity security(config.security);
     for (int attempt = 1;; ++attempt) {
         auto where = place.text();
         auto socket = co_await dialer.connect(std::move(where), *endpoints, until);

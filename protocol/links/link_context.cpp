@@ -80,8 +80,9 @@ void LinkContext::settle() {
 }
 
 std::unique_ptr<const base::PskContext> link_tls(const PeeringConfig& config) {
-    return config.keys.empty() ? nullptr
-                               : std::make_unique<const base::PskContext>(tls_keys(config.keys));
+    return config.security.keys.empty()
+               ? nullptr
+               : std::make_unique<const base::PskContext>(tls_keys(config.security.keys));
 }
 
 Nonce fresh_nonce() {

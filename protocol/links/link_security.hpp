@@ -12,7 +12,7 @@ namespace protocol {
 // settings and by the experience with a place.
 
 /// Returns why this node refuses a link that came so, or no error.
-boost::system::error_code judge_encryption(const PeeringConfig& config, bool encrypted);
+boost::system::error_code judge_encryption(const ClusterSecurity& settings, bool encrypted);
 
 /// How this node dials one place. A node with two cluster keys offers the other one after the place
 /// has refused the first. With `allow_clear` it dials in the clear once it has proof that the node
@@ -22,9 +22,9 @@ boost::system::error_code judge_encryption(const PeeringConfig& config, bool enc
 /// thread.
 class DialSecurity {
 public:
-    /// `config` outlives this.
-    explicit DialSecurity(const PeeringConfig& config)
-        : config_(config), key_(config.keys.empty() ? 0 : config.keys.size() - 1) {}
+    /// `settings` outlives this.
+    explicit DialSecurity(const ClusterSecurity& settings)
+        : settings_(settings), key_(settings.keys.empty() ? 0 : settings.keys.size() - 1) {}
 
     /// The key that the next connection offers; nullopt: the connection is in the clear.
     std::optional<std::size_t> key() const;
@@ -33,7 +33,7 @@ public:
     void ended(const boost::system::error_code& why, bool was_up, bool comes_in_the_clear);
 
 private:
-    const PeeringConfig& config_;
+    const ClusterSecurity& settings_;
     std::size_t key_;
     bool clear_next_ = false;
 };

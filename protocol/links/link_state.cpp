@@ -51,7 +51,7 @@ LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
                      std::uint64_t first_epoch, TimePoint now)
     : config(std::move(configuration)),
       self{config.node, instance, config.rules},
-      keys(config.keys),
+      keys(config.security.keys),
       publisher(publisher_config(config, first_epoch), now),
       invalidations(0, config.max_invalidations_kept),
       membership(config.node, config.max_peers, config.timings.forget),

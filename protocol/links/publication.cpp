@@ -26,7 +26,7 @@ Publication::Publication(LinkContext& context, std::uint64_t contact, PeerPlace 
       hooks_(std::move(hooks)),
       name_("link to " + (node_.empty() ? place_.link().text() : node_)),
       redial_(context.config.timings.reconnect_min, context.config.timings.reconnect_max),
-      security_(context.config),
+      security_(context.config.security),
       pause_(context.executor) {}
 
 bool Publication::pending() const {

@@ -143,7 +143,8 @@ void SubscriberEnd::take_hello(const HelloMessage& message) {
     const auto challenge = hello_->on_hello(message);
     caller_ = {hello_->hello().from, hello_->hello().to};
     if (!challenge) return refuse(challenge.error());
-    if (const auto error = judge_encryption(state_.config, encrypted())) return refuse(error);
+    if (const auto error = judge_encryption(state_.config.security, encrypted()))
+        return refuse(error);
     says_ = HelloMessage(*challenge);
 }
 

@@ -31,7 +31,7 @@ private:
     }
 
     void keys() {
-        const auto& keys = config_.keys;
+        const auto& keys = config_.security.keys;
         require(keys.size() <= kMaxClusterKeys, "keys",
                 "may be " + std::to_string(kMaxClusterKeys) + " at most");
         const auto is_short = [](const auto& key) { return key.size() < kMinClusterKeyBytes; };
@@ -39,7 +39,7 @@ private:
                 "must have at least " + std::to_string(kMinClusterKeyBytes) + " bytes each");
         require((config_.peers.empty() && config_.dns_peers.empty()) || !keys.empty(), "keys",
                 "are missing: links to peers need one");
-        require(config_.encrypt || !config_.allow_clear, "allow_clear",
+        require(config_.security.encrypt || !config_.security.allow_clear, "allow_clear",
                 "needs cluster.encrypt: without it nothing is encrypted");
     }
 

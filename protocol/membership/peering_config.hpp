@@ -31,9 +31,8 @@ struct Timings {
     bool operator==(const Timings&) const = default;
 };
 
-/// Configuration of the cluster layer; proxy/ fills it from the JSON configuration.
-struct PeeringConfig {
-    std::string node;
+/// The keys of a node, and the encryption of its links.
+struct ClusterSecurity {
     /// 1 or 2 cluster keys, each of at least kMinClusterKeyBytes. With an empty list the node makes
     /// no links, and uses `own_secret`. A rotation goes from [old] to [new, old] on every node, and
     /// then to [new] on every node. Links use any key that both ends have. Keys of objects are
@@ -48,6 +47,14 @@ struct PeeringConfig {
     /// node has proved that it does not encrypt. `allow_clear` is for the time of an upgrade, and
     /// needs `encrypt`.
     bool encrypt = true, allow_clear = false;
+
+    bool operator==(const ClusterSecurity&) const = default;
+};
+
+/// Configuration of the cluster layer; proxy/ fills it from the JSON configuration.
+struct PeeringConfig {
+    std::string node;
+    ClusterSecurity security;
     /// A hash of the rules by which requests get their keys; 0: the target URI is the key. Nodes
     /// with different values refuse each other's links, because equal requests have different keys
     /// there.

@@ -10,9 +10,9 @@ protocol::PeeringConfig cluster_settings(const LoadedConfig& config) {
     const auto& cluster = *config.cluster;
     // The public name is in the key, and peers give each other rewritten bodies.
     result.rules = config.rules.key_hash() ^ (config.mirrors ? config.mirrors->hash() : 0);
-    result.keys = cluster.keys;
-    result.encrypt = cluster.encrypt;
-    result.allow_clear = cluster.allow_clear;
+    result.security.keys = cluster.keys;
+    result.security.encrypt = cluster.encrypt;
+    result.security.allow_clear = cluster.allow_clear;
     result.listen = cluster.listen;
     result.timings.heartbeat = cluster.heartbeat;
     result.timings.gone_after = cluster.gone_after;

@@ -11,7 +11,8 @@ namespace proxy {
 namespace {
 
 std::optional<protocol::HashSecret> own_secret_of(const LoadedConfig& config) {
-    if (config.cache.disk.empty() || !cluster_settings(config).keys.empty()) return std::nullopt;
+    if (config.cache.disk.empty() || !cluster_settings(config).security.keys.empty())
+        return std::nullopt;
     std::vector<std::filesystem::path> directories;
     for (const auto& disk : config.cache.disk) directories.push_back(disk.path);
     return local_secret(directories);
@@ -41,7 +42,7 @@ NodeCluster::NodeCluster(boost::asio::io_context& control, const LoadedConfig& c
 
 std::shared_ptr<protocol::Cluster> NodeCluster::make(const LoadedConfig& config) const {
     auto settings = cluster_settings(config);
-    if (own_secret_) settings.own_secret = *own_secret_;
+    if (own_secret_) settings.security.own_secret = *own_secret_;
     return std::make_shared<protocol::Cluster>(control_, std::move(settings), hooks_);
 }
 

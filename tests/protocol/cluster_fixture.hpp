@@ -184,9 +184,9 @@ protected:
 
     PeeringConfig config(const std::string& node, unsigned nodes = 2) const {
         PeeringConfig config;
-        config.encrypt = encrypt_;
+        config.security.encrypt = encrypt_;
         config.node = node;
-        config.keys = {kKey};
+        config.security.keys = {kKey};
         config.listen = {address_of(node), 3129};
         config.timings = quick();
         for (unsigned i = 0; i < nodes; ++i) {

@@ -398,13 +398,13 @@ TEST_F(ClusterTest, ConfigurationsThatCannotWorkAreRefused) {
         EXPECT_THROW(Cluster(io, std::move(bad), ClusterHooks{}), std::invalid_argument);
     };
     auto bad = config("a");
-    bad.keys = {"short"};
+    bad.security.keys = {"short"};
     refused(bad);
     bad = config("a");
-    bad.keys = {kKey, kOtherKey, kKey};
+    bad.security.keys = {kKey, kOtherKey, kKey};
     refused(bad);
     bad = config("a");
-    bad.keys.clear();
+    bad.security.keys.clear();
     refused(bad);
     bad = config("a");
     bad.peers.push_back(peer_config("b"));
@@ -423,7 +423,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     a.store("http://x/1");
     ASSERT_TRUE(run_until([&] { return all_in_sync() && b.sees("a", "http://x/1"); }));
     a.config = config("a", 3);
-    a.config.keys = {kOtherKey, kKey};
+    a.config.security.keys = {kOtherKey, kKey};
     auto next = std::make_shared<Cluster>(*a.io, a.config,
                                           ClusterHooks{[&a](auto view) { a.view = view; }, {}, {}});
     next->start_in_place_of(*a.cluster);
@@ -434,7 +434,7 @@ TEST_F(ClusterTest, GoesOnUnderAnotherConfigurationAtTheSamePort) {
     a.store("http://x/2");
     auto& c = add([this] {
         auto third = config("c", 3);
-        third.keys = {kOtherKey, kKey};
+        third.security.keys = {kOtherKey, kKey};
         return third;
     }());
     ASSERT_TRUE(run_until([&] {

@@ -266,7 +266,7 @@ TEST_F(Discovery, AStrangerWithoutTheKeyIsNoPeer) {
     lead_to({"a"});
     auto& a = add(seeker("a"));
     auto stranger = seeker("b");
-    stranger.keys = {kOtherKey};
+    stranger.security.keys = {kOtherKey};
     add(stranger);
     ASSERT_TRUE(run_until([&] { return a.refusals("wrong_key") > 0; }));
     EXPECT_TRUE(a.cluster->status().peers.empty());

@@ -24,15 +24,15 @@ namespace asio = boost::asio;
 class EncryptedLinks : public ClusterTest {
 protected:
     PeeringConfig clear(PeeringConfig config) const {
-        config.encrypt = false;
+        config.security.encrypt = false;
         return config;
     }
     PeeringConfig upgrading(PeeringConfig config) const {
-        config.allow_clear = true;
+        config.security.allow_clear = true;
         return config;
     }
     PeeringConfig with_keys(PeeringConfig config, std::vector<std::string> keys) const {
-        config.keys = std::move(keys);
+        config.security.keys = std::move(keys);
         return config;
     }
     void start(PeeringConfig first, PeeringConfig second) {
@@ -88,13 +88,13 @@ TEST_F(EncryptedLinks, AnUpgradeNodeByNodeLosesNoLinkForLong) {
     start(clear(config("a")), clear(config("b")));
     ASSERT_TRUE(share());
     for (auto* const node : {a, b}) {  // the first step at each node
-        node->config.encrypt = node->config.allow_clear = true;
+        node->config.security.encrypt = node->config.security.allow_clear = true;
         node->reload();
         ASSERT_TRUE(share());
     }
     ASSERT_TRUE(run_until([&] { return a->peer("b").encrypted && b->peer("a").encrypted; }));
     for (auto* const node : {a, b}) {  // the second step
-        node->config.allow_clear = false;
+        node->config.security.allow_clear = false;
         node->reload();
         ASSERT_TRUE(share());
         EXPECT_TRUE(a->peer("b").encrypted && b->peer("a").encrypted);

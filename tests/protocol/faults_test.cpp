@@ -100,7 +100,7 @@ TEST_F(Faults, ARestartedPeerIsInStepBothWaysAsSoonAsItIsHeardOf) {
 
 TEST_F(Faults, AWrongKeyIsRefusedAndSaidSoOnBothSides) {
     auto stranger = config("b");
-    stranger.keys = {kOtherKey};
+    stranger.security.keys = {kOtherKey};
     a = &add(config("a"));
     b = &add(stranger);
     EXPECT_TRUE(run_until([&] {
@@ -244,14 +244,14 @@ TEST_F(Faults, AOneWayLinkIsExplainedAtTheEndThatMissesIt) {
 
 TEST_F(Faults, AKeyThatWasCorrectedIsNotCalledWrongAnyMore) {
     auto stranger = impatient(config("b"));
-    stranger.keys = {kOtherKey};
+    stranger.security.keys = {kOtherKey};
     a = &add(impatient(config("a")));
     b = &add(stranger);
     ASSERT_TRUE(run_until([&] {
         return a->status_of("b").state == PeerState::refused && a->refusals("wrong_key") > 1;
     }));
     EXPECT_EQ(a->status_of("b").last_end.reason(), "wrong_key");
-    b->config.keys = {kKey};
+    b->config.security.keys = {kKey};
     b->config.peers[0].link.port = 3130;  // nobody listens there: it comes no more
     b->restart();
     ASSERT_TRUE(run_until([&] { return a->status_of("b").state == PeerState::one_way; }));
@@ -260,7 +260,7 @@ TEST_F(Faults, AKeyThatWasCorrectedIsNotCalledWrongAnyMore) {
 
 TEST_F(Faults, KeysRotateWhileTheClusterWorks) {
     const auto use = [](TestNode& node, std::vector<std::string> keys) {
-        node.config.keys = std::move(keys);
+        node.config.security.keys = std::move(keys);
         node.restart();
     };
     a = &add(config("a"));

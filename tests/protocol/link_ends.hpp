@@ -55,7 +55,7 @@ struct MachineNode {
                                 const std::string& key) {
         PeeringConfig config;
         config.node = name;
-        config.keys = {key};
+        config.security.keys = {key};
         PeerConfig peer;
         peer.node = other;
         peer.http = {"127.0.0.1", 3128};

@@ -7,8 +7,8 @@
 namespace protocol::test {
 namespace link_security_test {
 
-PeeringConfig settings(bool encrypt, bool allow_clear = false, std::size_t keys = 1) {
-    PeeringConfig config;
+ClusterSecurity settings(bool encrypt, bool allow_clear = false, std::size_t keys = 1) {
+    ClusterSecurity config;
     config.encrypt = encrypt;
     config.allow_clear = allow_clear;
     config.keys.resize(keys);
