@@ -69,7 +69,7 @@ void ControlQueue::turn() {
         if (batch_.empty()) batch_.swap(changes_);
     }
     const TurnEnd end(*this);
-    if (event) handler_.happened(std::move(*event));
+    if (event) event_handler_.happened(std::move(*event));
     if (!batch_.empty()) deliver_changes();
 }
 
@@ -78,7 +78,7 @@ void ControlQueue::deliver_changes() {
     const auto now = rest.first(std::min(rest.size(), kPerTurn));
     batch_delivered_ += now.size();
     changes_delivered_ += now.size();
-    if (!now.empty()) handler_.keys_changed(now);
+    if (!now.empty()) key_handler_.keys_changed(now);
 }
 
 void ControlQueue::end_turn() {

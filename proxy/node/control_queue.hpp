@@ -17,26 +17,32 @@ namespace proxy {
 inline constexpr std::size_t kPerTurn = 2048;
 inline constexpr std::size_t kMostRenewals = 1024;
 
-/// The event queue of the control thread. Any thread pushes; the handler runs on the control thread
+/// The event queue of the control thread. Any thread pushes; the handlers run on the control thread
 /// without a lock. One turn of the event loop delivers one event and up to kPerTurn key
 /// changes, so a purge of everything leaves time for other work. Key changes have a lane of their
 /// own, of 24 bytes each, because a start or a purge makes millions of them. Both lanes grow while
-/// the control thread is busy, and give their memory back. An exception of the handler costs the
+/// the control thread is busy, and give their memory back. An exception of a handler costs the
 /// event or the batch that it handled; later ones arrive.
 class ControlQueue final : public NodeEvents {
 public:
-    class Handler {
+    class KeyHandler {
     public:
         virtual void keys_changed(std::span<const KeyChange> changes) = 0;
+
+    protected:
+        ~KeyHandler() = default;
+    };
+    class EventHandler {
+    public:
         virtual void happened(NodeEvent event) = 0;
 
     protected:
-        ~Handler() = default;
+        ~EventHandler() = default;
     };
 
-    /// Both arguments outlive the queue.
-    ControlQueue(boost::asio::io_context& control, Handler& handler)
-        : control_(control), handler_(handler) {}
+    /// All arguments outlive the queue.
+    ControlQueue(boost::asio::io_context& control, KeyHandler& keys, EventHandler& others)
+        : control_(control), key_handler_(keys), event_handler_(others) {}
     ControlQueue(const ControlQueue&) = delete;
     ControlQueue& operator=(const ControlQueue&) = delete;
 
@@ -48,7 +54,7 @@ public:
 
     /// Number of key changes so far. Any thread.
     std::uint64_t changes_pushed() const;
-    /// Number of key changes that the handler has had. Control thread.
+    /// Number of key changes that their handler has had. Control thread.
     std::uint64_t changes_delivered() const { return changes_delivered_; }
 
 private:
@@ -60,7 +66,8 @@ private:
     void deliver_changes();
 
     boost::asio::io_context& control_;
-    Handler& handler_;
+    KeyHandler& key_handler_;
+    EventHandler& event_handler_;
 
     mutable std::mutex mutex_;
     Pages<KeyChange> changes_;

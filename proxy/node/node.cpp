@@ -61,7 +61,7 @@ WatchedFiles files_of(LoadedConfig& config) {
 
 }  // namespace
 
-class Node::Impl final : public ControlQueue::Handler, public NodeControl {
+class Node::Impl final : public ControlQueue::EventHandler, public NodeControl {
     using Whom = protocol::Cluster::Whom;
 
 public:
@@ -182,7 +182,6 @@ private:
     }
 
     // Events of the queue.
-    void keys_changed(std::span<const KeyChange> changes) override { cluster_.apply(changes); }
     void happened(NodeEvent event) override {
         std::visit([this](auto& each) { handle(std::move(each)); }, event);
     }
@@ -307,8 +306,8 @@ private:
     asio::io_context control_{1};
     std::optional<asio::executor_work_guard<asio::io_context::executor_type>> keep_{
         control_.get_executor()};
-    ControlQueue queue_{control_, *this};
     NodeCluster cluster_;
+    ControlQueue queue_{control_, cluster_, *this};
     SharedCache cache_;
     NodeInvalidations invalidations_;
     SharedClientState clients_;

@@ -52,7 +52,7 @@ void NodeCluster::replace(std::shared_ptr<protocol::Cluster> next) {
     cluster_ = std::move(next);
 }
 
-void NodeCluster::apply(std::span<const KeyChange> changes) {
+void NodeCluster::keys_changed(std::span<const KeyChange> changes) {
     for (const auto& [key, stored] : changes) {
         const auto entry = entry_of(kind_, {key, {}});
         stored ? cluster_->stored(entry) : cluster_->removed(entry);

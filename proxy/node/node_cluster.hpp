@@ -18,7 +18,7 @@ namespace proxy {
 /// The node's part in the cluster. A reload may replace the protocol::Cluster behind it; the counts
 /// of earlier ones stay in status(). At a start with a disk, it holds the first announcement back
 /// until the own summary has all keys that recovery finds. Control thread, once that runs.
-class NodeCluster {
+class NodeCluster final : public ControlQueue::KeyHandler {
 public:
     /// Reads the secret for key hashes from the disk, or writes a new one there, if the node has a
     /// disk and no cluster key. Throws std::exception with a sentence for the user.
@@ -37,7 +37,7 @@ public:
     void replace(std::shared_ptr<protocol::Cluster> next);
 
     /// Applies key changes to the own summary.
-    void apply(std::span<const KeyChange> changes);
+    void keys_changed(std::span<const KeyChange> changes) override;
     /// Call it before the cluster starts, if recovery is going to read a disk.
     void begin_import();
     bool importing() const { return importing_; }

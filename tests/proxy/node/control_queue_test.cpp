@@ -18,7 +18,9 @@ KeyChange change(std::uint64_t number, bool stored = true) {
     return {{number, 0}, stored};
 }
 
-class ControlQueueTest : public ::testing::Test, public ControlQueue::Handler {
+class ControlQueueTest : public ::testing::Test,
+                         public ControlQueue::KeyHandler,
+                         public ControlQueue::EventHandler {
 protected:
     void keys_changed(std::span<const KeyChange> changes) override {
         for (const auto& each : changes) keys.push_back(each.key.low);
@@ -40,7 +42,7 @@ protected:
     std::vector<NodeEvent> events;
     std::size_t largest = 0, batches = 0;
     std::function<void()> on_keys, on_event;
-    ControlQueue queue{control, *this};
+    ControlQueue queue{control, *this, *this};
 };
 
 TEST_F(ControlQueueTest, DeliversAllKeyChangesInOrderInBatchesWithTurnsForOthersInBetween) {
