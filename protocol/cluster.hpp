@@ -12,8 +12,8 @@
 
 #include "base/async/deadline.hpp"
 #include "protocol/links/cluster_status.hpp"
-#include "protocol/links/link_context.hpp"
 #include "protocol/links/peer_links.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "protocol/publishing/invalidation_backlog.hpp"
 #include "summary/sizing/error_control.hpp"
 #include "summary/sizing/key_hash.hpp"
@@ -144,7 +144,7 @@ private:
     /// Runs `step` in another turn of the event loop, if the cluster still exists then.
     void soon(void (Cluster::*step)());
 
-    LinkContext context_;
+    PeeringServices context_;
     summary::KeyHasher hasher_;
     PeerLinks links_;
     std::vector<boost::asio::steady_timer*> waiting_;  // in wait_for()

@@ -6,8 +6,8 @@
 
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/link_context.hpp"
 #include "protocol/links/link_security.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "summary/own/own_summary.hpp"
 
 namespace protocol {

@@ -45,19 +45,19 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-PeerLinks::PeerLinks(LinkContext& context, std::function<void()> moved)
+PeerLinks::PeerLinks(PeeringServices& context, std::function<void()> moved)
     : context_(context),
       moved_(std::move(moved)),
-      subscriptions_(context_, subscription_hooks()),
+      feeds_(context_, feed_hooks()),
       listener_(context_.executor),
       finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
                   context_.membership.found(name, places, base::Clock::now());
                   follow_membership();
               }),
-      states_(context_, subscriptions_, publications_) {}
+      states_(context_, feeds_, dialers_) {}
 
-Subscriptions::Hooks PeerLinks::subscription_hooks() {
+PeerFeeds::Hooks PeerLinks::feed_hooks() {
     return {[this](const auto& node, const auto& instance, const auto& from) {
                 return admit(node, instance, from);
             },
@@ -95,7 +95,7 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     follow_membership();
     context_.invalidations.take_over(earlier.context_.invalidations);
     for (std::size_t number = 0; number < known_.size(); ++number) {
-        if (!known_[number].empty()) subscriptions_.take_over(earlier.subscriptions_, number);
+        if (!known_[number].empty()) feeds_.take_over(earlier.feeds_, number);
     }
 }
 
@@ -123,18 +123,18 @@ void PeerLinks::run(bool listens) {
     running_ = true;
     if (listens) context_.spawn(listen());
     context_.show_view();
-    for (auto& [contact, publication] : publications_) spawn(publication);
+    for (auto& [contact, dialer] : dialers_) spawn(dialer);
 }
 
-void PeerLinks::spawn(const std::shared_ptr<Publication>& publication) {
-    context_.spawn(publication->run(publication));
+void PeerLinks::spawn(const std::shared_ptr<PeerDialer>& dialer) {
+    context_.spawn(dialer->run(dialer));
 }
 
 void PeerLinks::stop() {
     stopped_ = true;
     finder_.stop();
-    for (auto& [contact, publication] : publications_) publication->retire();
-    subscriptions_.close();
+    for (auto& [contact, dialer] : dialers_) dialer->retire();
+    feeds_.close();
     listener_.close();
 }
 
@@ -151,7 +151,7 @@ base::awaitable<void> PeerLinks::listen() {
 base::awaitable<void> PeerLinks::serve(tcp::socket socket) {
     std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
     auto link = Link::accepted(std::move(socket), context_.psk ? &context_.psk->server() : nullptr);
-    end.emplace(subscriptions_, link.remote_address(), fresh_nonce(), base::Clock::now());
+    end.emplace(feeds_, link.remote_address(), fresh_nonce(), base::Clock::now());
     std::function<void()> settle = [this] { context_.settle(); };
     const auto error =
         co_await link.run(*end, context_.config.timings.gone_after, std::move(settle));
@@ -194,7 +194,7 @@ void PeerLinks::show_places() {
         places.push_back(contact.place);
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (known_[number].empty()) continue;
-        if (const auto from = subscriptions_.came_from(number))
+        if (const auto from = feeds_.came_from(number))
             places.push_back({base::plain_address(*from).to_string(), 0, 0});
     }
     context_.neighbours.set_places(std::move(places));
@@ -202,17 +202,17 @@ void PeerLinks::show_places() {
 }
 
 void PeerLinks::invalidated() {
-    for (auto& [contact, publication] : publications_) publication->invalidated();
+    for (auto& [contact, dialer] : dialers_) dialer->invalidated();
 }
 
 void PeerLinks::say_goodbye() {
     context_.leaving = true;
-    for (auto& [contact, publication] : publications_) publication->say_goodbye();
+    for (auto& [contact, dialer] : dialers_) dialer->say_goodbye();
 }
 
 bool PeerLinks::up(std::size_t peer) const {
-    const auto* publication = publication_to(peer, context_.membership, publications_);
-    return publication != nullptr && publication->up();
+    const auto* dialer = dialer_to(peer, context_.membership, dialers_);
+    return dialer != nullptr && dialer->up();
 }
 
 void PeerLinks::log_unplaced() {
@@ -260,29 +260,28 @@ void PeerLinks::follow_peers() {
 
 void PeerLinks::follow_contacts() {
     const auto& contacts = context_.membership.contacts();
-    std::erase_if(publications_, [&](const auto& entry) {
+    std::erase_if(dialers_, [&](const auto& entry) {
         if (contacts.contains(entry.first)) return false;
         retire(*entry.second);
         return true;
     });
     for (const auto& [id, contact] : contacts) {
-        auto& publication = publications_[id];
-        if (!publication) {
-            publication = make_publication(id, contact);
-            if (context_.leaving) publication->say_goodbye();
-            if (running_) spawn(publication);
+        auto& dialer = dialers_[id];
+        if (!dialer) {
+            dialer = make_dialer(id, contact);
+            if (context_.leaving) dialer->say_goodbye();
+            if (running_) spawn(dialer);
         }
         const auto& peers = context_.membership.peers();
         const bool is_its_place = contact.peer && peers[*contact.peer].contact == id;
-        if (!publication->up()) publication->set_peer(is_its_place ? contact.peer : std::nullopt);
-        publication->expect(contact.node);
-        publication->set_dialled(contact.dialled);
+        if (!dialer->up()) dialer->set_peer(is_its_place ? contact.peer : std::nullopt);
+        dialer->expect(contact.node);
+        dialer->set_dialled(contact.dialled);
     }
 }
 
-std::shared_ptr<Publication> PeerLinks::make_publication(Contact id,
-                                                         const Membership::Contact& from) {
-    Publication::Hooks hooks;
+std::shared_ptr<PeerDialer> PeerLinks::make_dialer(Contact id, const Membership::Contact& from) {
+    PeerDialer::Hooks hooks;
     hooks.met = [this, id](const std::string& node, const Instance& instance) {
         return met(id, node, instance);
     };
@@ -292,17 +291,17 @@ std::shared_ptr<Publication> PeerLinks::make_publication(Contact id,
     };
     hooks.changed = [this, id](bool up) { reached(id, up); };
     hooks.confirmed = moved_;
-    return std::make_shared<Publication>(context_, id, from.place, from.node, from.peer,
-                                         std::move(hooks));
+    return std::make_shared<PeerDialer>(context_, id, from.place, from.node, from.peer,
+                                        std::move(hooks));
 }
 
-void PeerLinks::retire(Publication& publication) {
+void PeerLinks::retire(PeerDialer& dialer) {
     // A peer that is reached at another place now keeps the counters of this one.
-    const auto peer = publication.peer();
+    const auto peer = dialer.peer();
     const bool stays =
         peer && !known_[*peer].empty() && known_[*peer] == context_.membership.peers()[*peer].node;
-    publication.report(stays ? earlier_ways_[*peer] : former_.counters);
-    publication.retire();
+    dialer.report(stays ? earlier_ways_[*peer] : former_.counters);
+    dialer.retire();
 }
 
 void PeerLinks::add_peer(std::size_t number) {
@@ -310,7 +309,7 @@ void PeerLinks::add_peer(std::size_t number) {
     context_.neighbours.add_peer(number, node);
     context_.pulse(number) = {};
     states_.add_peer(number, node);
-    subscriptions_.add_peer(number, base::Clock::now());
+    feeds_.add_peer(number, base::Clock::now());
     context_.invalidations.add_peer(number);
     // A peer that comes back has to drop the content invalidated meanwhile.
     if (const auto was = former_.returns(node)) context_.invalidations.came_back(number, *was);
@@ -319,12 +318,12 @@ void PeerLinks::add_peer(std::size_t number) {
 
 void PeerLinks::remove_peer(std::size_t number) {
     const auto& node = known_[number];
-    subscriptions_.report(number, base::Clock::now(), former_.counters);
+    feeds_.report(number, base::Clock::now(), former_.counters);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty())
         add(former_.counters, ways.mapped());
     former_.left(node, context_.invalidations.standing(number));
     states_.remove_peer(number);
-    subscriptions_.remove_peer(number);
+    feeds_.remove_peer(number);
     context_.neighbours.remove_peer(number);
     context_.invalidations.remove_peer(number);
     moved_();  // its confirmation is awaited no longer
@@ -381,16 +380,15 @@ void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
     context_.membership.heard(number, instance);
     follow_membership();
     give_up_others(number, instance);
-    if (auto* publication = publication_to(number, context_.membership, publications_))
-        publication->heard_of(instance);
+    if (auto* dialer = dialer_to(number, context_.membership, dialers_)) dialer->heard_of(instance);
 }
 
 /// Ends links to other instances of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
-    const auto* const its_own = publication_to(number, context_.membership, publications_);
-    for (auto& [contact, publication] : publications_)
-        if (publication->peer() == number && publication.get() != its_own)
-            publication->give_up_other_instance(instance);
+    const auto* const its_own = dialer_to(number, context_.membership, dialers_);
+    for (auto& [contact, dialer] : dialers_)
+        if (dialer->peer() == number && dialer.get() != its_own)
+            dialer->give_up_other_instance(instance);
 }
 
 void PeerLinks::left(std::size_t number) {
@@ -403,7 +401,7 @@ std::vector<ReceivedReport> PeerLinks::received_reports() const {
     std::vector<ReceivedReport> all;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
-        const auto& last = subscriptions_.last_report(i);
+        const auto& last = feeds_.last_report(i);
         if (last.bytes.empty()) continue;
         const auto promised =
             i < context_.pulses.size() ? context_.pulses[i].promised : std::chrono::milliseconds(0);
@@ -427,9 +425,8 @@ void PeerLinks::report(ClusterStatus& status) const {
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
             add(peer, ways->second);
-        if (const auto* publication = publication_to(i, context_.membership, publications_))
-            publication->report(peer);
-        subscriptions_.report(i, now, peer);
+        if (const auto* dialer = dialer_to(i, context_.membership, dialers_)) dialer->report(peer);
+        feeds_.report(i, now, peer);
         states_.show(i, peer);
         peer.renews = context_.neighbours.renews(i);
         peer.invalidations.sent = log.sent(i);
@@ -438,16 +435,15 @@ void PeerLinks::report(ClusterStatus& status) const {
         count(peer);
     }
     for (const auto& [id, contact] : context_.membership.contacts()) {
-        const auto& publication = *publications_.at(id);
-        if (!contact.peer ||
-            publication_to(*contact.peer, context_.membership, publications_) != &publication) {
+        const auto& dialer = *dialers_.at(id);
+        if (!contact.peer || dialer_to(*contact.peer, context_.membership, dialers_) != &dialer) {
             ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
-            publication.report(nobody);
+            dialer.report(nobody);
             count(nobody);
         }
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)
             continue;
-        const auto error = publication.last_end().reason();
+        const auto error = dialer.last_end().reason();
         status.unanswered.push_back(contact.place.link().text() +
                                     (error.empty() ? "" : " (" + error + ')'));
     }

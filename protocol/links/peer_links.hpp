@@ -16,16 +16,16 @@
 #include "base/net/listener.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/former_peers.hpp"
-#include "protocol/links/link_context.hpp"
+#include "protocol/links/peer_dialer.hpp"
 #include "protocol/links/peer_states.hpp"
-#include "protocol/links/publication.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "protocol/links/subscriber_end.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/peer_finder.hpp"
 
 namespace protocol {
 
-/// The links between this node and its peers in both directions: a Publication to each place where
+/// The links between this node and its peers in both directions: a PeerDialer to each place where
 /// a peer is or may be, and the links that peers have dialled, each a SubscriberEnd. It reports the
 /// nodes that links and look-ups meet to the membership, and carries out the membership's
 /// decisions, so that all parts know the same peers by number. Control thread only.
@@ -33,7 +33,7 @@ class PeerLinks {
 public:
     /// `moved` is called when a peer has confirmed an invalidation, or when a link to one has
     /// ended. `context` outlives the links.
-    PeerLinks(LinkContext& context, std::function<void()> moved);
+    PeerLinks(PeeringServices& context, std::function<void()> moved);
 
     /// Throws boost::system::system_error with the address in what().
     void bind();
@@ -86,15 +86,15 @@ private:
     void remove_peer(std::size_t number);
 
     // Links to peers.
-    std::shared_ptr<Publication> make_publication(Contact id, const Membership::Contact& from);
-    void spawn(const std::shared_ptr<Publication>& publication);
-    void retire(Publication& publication);
+    std::shared_ptr<PeerDialer> make_dialer(Contact id, const Membership::Contact& from);
+    void spawn(const std::shared_ptr<PeerDialer>& dialer);
+    void retire(PeerDialer& dialer);
     base::Result<std::size_t> met(Contact id, const std::string& node, const Instance& instance);
     void reached(Contact id, bool is_up);
     void give_up_others(std::size_t number, const Instance& instance);
 
     // Links from peers.
-    Subscriptions::Hooks subscription_hooks();
+    PeerFeeds::Hooks feed_hooks();
     base::awaitable<void> listen();
     base::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
     void note_end(const SubscriberEnd& end, const std::string& remote,
@@ -104,12 +104,12 @@ private:
     void heard_of(std::size_t number, const Instance& instance);
     void left(std::size_t number);
 
-    LinkContext& context_;
+    PeeringServices& context_;
     std::function<void()> moved_;
     std::vector<std::string> known_;     // names of the peers that all parts know, by number
     std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
-    Publications publications_;
-    Subscriptions subscriptions_;
+    PeerDialers dialers_;
+    PeerFeeds feeds_;
     base::Listener listener_;
     PeerFinder finder_;
     PeerStates states_;

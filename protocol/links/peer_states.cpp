@@ -50,30 +50,30 @@ void PeerStates::watch() {
 
 LastEnd PeerStates::last_end_of(std::size_t number) const {
     ClusterStatus::Peer peer;
-    if (const auto* publication = publication_to(number, context_.membership, publications_))
-        peer.last_end = publication->last_end();
-    subscriptions_.report(number, base::Clock::now(), peer);
+    if (const auto* dialer = dialer_to(number, context_.membership, dialers_))
+        peer.last_end = dialer->last_end();
+    feeds_.report(number, base::Clock::now(), peer);
     return peer.last_end;
 }
 
 /// The state of the link from the peer; without one, the state of the link to it.
 PeerState PeerStates::state_of(std::size_t number, base::Clock::time_point now) const {
-    const auto state = subscriptions_.state(number);
+    const auto state = feeds_.state(number);
     const bool has_left = state == PeerState::withdrawn;
     if (state != PeerState::connecting && state != PeerState::gone && !has_left) return state;
-    const auto* const publication = publication_to(number, context_.membership, publications_);
-    if (publication == nullptr) return state;
-    if (const auto up_since = publication->up_since()) {
+    const auto* const dialer = dialer_to(number, context_.membership, dialers_);
+    if (dialer == nullptr) return state;
+    if (const auto up_since = dialer->up_since()) {
         if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
         // It has heard this node since then, and should have dialled.
-        const auto silent_since = subscriptions_.silent_since(number).value_or(now);
+        const auto silent_since = feeds_.silent_since(number).value_or(now);
         // The standing link leads to the instance that said goodbye.
         if (has_left && *up_since <= silent_since) return state;
         const auto both = std::max(*up_since, silent_since);
         return now - both >= context_.config.timings.gone_after ? PeerState::one_way : state;
     }
     if (is_refusal(last_end_of(number).error)) return PeerState::refused;
-    const bool begins = state == PeerState::connecting && publication->greeting();
+    const bool begins = state == PeerState::connecting && dialer->greeting();
     return begins ? PeerState::hello : state;
 }
 
@@ -95,37 +95,35 @@ std::string PeerStates::cause_of(std::size_t number, PeerState state) const {
         case PeerState::lagging:
             return "it has yet to confirm invalidations made while it was away";
         case PeerState::in_sync: {
-            const auto* const publication =
-                publication_to(number, context_.membership, publications_);
-            if (publication == nullptr || publication->up() || !publication->last_end().error ||
-                context_.leaving)
+            const auto* const dialer = dialer_to(number, context_.membership, dialers_);
+            if (dialer == nullptr || dialer->up() || !dialer->last_end().error || context_.leaving)
                 return {};
             return "it is asked, but this node cannot make its link to it, so it lacks the summary "
                    "of this node (" +
-                   publication->last_end().reason() + ')';
+                   dialer->last_end().reason() + ')';
         }
         default:
             return {};
     }
 }
 
-const Publication* PeerStates::publication_at(const boost::asio::ip::address& address) const {
+const PeerDialer* PeerStates::dialer_at(const boost::asio::ip::address& address) const {
     const auto host = base::plain_address(address).to_string();
     for (const auto& [id, contact] : context_.membership.contacts())
         if (contact.place.host == host && !contact.peer && !contact.met_self)
-            return publications_.at(id).get();
+            return dialers_.at(id).get();
     return nullptr;
 }
 
 std::string PeerStates::why_without_address(std::size_t number) const {
     std::string cause = "it is in step, but its address for requests is unknown";
-    const auto from = subscriptions_.came_from(number);
+    const auto from = feeds_.came_from(number);
     if (!from) return cause;
     const auto host = base::plain_address(*from).to_string();
     cause += "; its link comes from " + host;
     for (const auto& [id, contact] : context_.membership.contacts()) {
         if (contact.place.host != host) continue;
-        const auto error = publications_.at(id)->last_end().reason();
+        const auto error = dialers_.at(id)->last_end().reason();
         if (contact.met_self) return cause + ", the address of this node itself";
         if (contact.peer && contact.peer != number && !shown_[*contact.peer].node.empty())
             return cause + ", where " + shown_[*contact.peer].node + " answers";
@@ -138,13 +136,13 @@ std::string PeerStates::why_without_address(std::size_t number) const {
 std::uint64_t PeerStates::cannot_dial(std::size_t number) const {
     if (context_.leaving) return kHasLeftReport;
     if (context_.pulses[number].said_goodbye) return 0;
-    const auto* publication = publication_to(number, context_.membership, publications_);
-    if (publication == nullptr) {
-        const auto from = subscriptions_.came_from(number);
-        publication = from ? publication_at(*from) : nullptr;
+    const auto* dialer = dialer_to(number, context_.membership, dialers_);
+    if (dialer == nullptr) {
+        const auto from = feeds_.came_from(number);
+        dialer = from ? dialer_at(*from) : nullptr;
     }
-    if (publication == nullptr || publication->up()) return 0;
-    return dial_report(publication->last_end().error);
+    if (dialer == nullptr || dialer->up()) return 0;
+    return dial_report(dialer->last_end().error);
 }
 
 }  // namespace protocol

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "protocol/links/cluster_status.hpp"
-#include "protocol/links/link_context.hpp"
-#include "protocol/links/publication.hpp"
+#include "protocol/links/peer_dialer.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "protocol/links/subscriber_end.hpp"
 
 namespace protocol {
@@ -17,9 +17,8 @@ namespace protocol {
 /// itself. All arguments outlive it. Control thread only.
 class PeerStates {
 public:
-    PeerStates(LinkContext& context, const Subscriptions& subscriptions,
-               const Publications& publications)
-        : context_(context), subscriptions_(subscriptions), publications_(publications) {}
+    PeerStates(PeeringServices& context, const PeerFeeds& feeds, const PeerDialers& dialers)
+        : context_(context), feeds_(feeds), dialers_(dialers) {}
 
     void add_peer(std::size_t number, std::string node);
     void remove_peer(std::size_t number) { shown_[number] = {}; }
@@ -36,11 +35,11 @@ private:
     std::string cause_of(std::size_t number, PeerState state) const;
     std::string why_without_address(std::size_t number) const;
     std::uint64_t cannot_dial(std::size_t number) const;
-    const Publication* publication_at(const boost::asio::ip::address& address) const;
+    const PeerDialer* dialer_at(const boost::asio::ip::address& address) const;
 
-    LinkContext& context_;
-    const Subscriptions& subscriptions_;
-    const Publications& publications_;
+    PeeringServices& context_;
+    const PeerFeeds& feeds_;
+    const PeerDialers& dialers_;
     /// The state that a peer was last found in, and since when.
     struct Shown {
         std::string node;  // empty: the number is free

@@ -8,7 +8,7 @@
 
 namespace protocol {
 
-PublisherEnd::PublisherEnd(LinkState& state, Owner& owner, SessionState& kept,
+PublisherEnd::PublisherEnd(Peering& state, Owner& owner, SessionState& kept,
                            const std::string& expected, const Nonce& nonce, TimePoint now)
     : state_(state),
       owner_(owner),

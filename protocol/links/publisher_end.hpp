@@ -8,7 +8,7 @@
 
 #include "base/async/error.hpp"
 #include "protocol/links/link_end.hpp"
-#include "protocol/links/link_state.hpp"
+#include "protocol/links/peering.hpp"
 #include "protocol/publishing/outbox.hpp"
 #include "summary/directory/peer_set.hpp"
 
@@ -50,7 +50,7 @@ public:
     };
 
     /// `expected`: the expected node; empty: any.
-    PublisherEnd(LinkState& state, Owner& owner, SessionState& kept, const std::string& expected,
+    PublisherEnd(Peering& state, Owner& owner, SessionState& kept, const std::string& expected,
                  const Nonce& nonce, TimePoint now);
     ~PublisherEnd() override;
 
@@ -96,7 +96,7 @@ private:
     bool has_report() const;
     std::optional<Message> next_report(TimePoint now);
 
-    LinkState& state_;
+    Peering& state_;
     Owner& owner_;
     SessionState& kept_;
     std::optional<PublisherHello> hello_;           // during the hello
@@ -113,7 +113,7 @@ private:
     };
     std::vector<WaitingRenewal> renewals_;  // at most kMaxRenewalsAtOnce
     bool report_follows_ = false;           // the report is the next message after invalidations
-    LinkState::OwnReport reported_;         // the last one sent; keeps its bytes alive
+    Peering::OwnReport reported_;           // the last one sent; keeps its bytes alive
     HelloDeadline hello_until_;
     TimePoint heard_at_;
     TimePoint up_since_{};

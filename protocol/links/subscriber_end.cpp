@@ -24,14 +24,14 @@ std::uint64_t number_of(const Instance& instance) {
 
 }  // namespace
 
-void Subscriptions::add_peer(std::size_t peer, TimePoint now) {
+void PeerFeeds::add_peer(std::size_t peer, TimePoint now) {
     while (slots_.size() <= peer) slots_.emplace_back();
     auto& slot = slots_[peer];
     slot = Slot();
     slot.confirmed_at = now;
 }
 
-void Subscriptions::remove_peer(std::size_t peer) {
+void PeerFeeds::remove_peer(std::size_t peer) {
     state_.hello_backlog.forget_peer(peer);
     auto* const end = slots_[peer].end;
     if (end == nullptr) return;
@@ -39,14 +39,14 @@ void Subscriptions::remove_peer(std::size_t peer) {
     end->close(make_error_code(Error::no_peer_any_more));
 }
 
-void Subscriptions::take_over(const Subscriptions& earlier, std::size_t peer) {
+void PeerFeeds::take_over(const PeerFeeds& earlier, std::size_t peer) {
     slots_[peer].instance = earlier.slots_[peer].instance;
     slots_[peer].receipts = earlier.slots_[peer].receipts;
     slots_[peer].descriptors = earlier.slots_[peer].descriptors;
     slots_[peer].report = earlier.slots_[peer].report;
 }
 
-void Subscriptions::close() {
+void PeerFeeds::close() {
     closed_ = true;
     const auto stopped = boost::asio::error::make_error_code(boost::asio::error::operation_aborted);
     for (const auto& [ticket, end] : hellos_) end->close(stopped);
@@ -54,7 +54,7 @@ void Subscriptions::close() {
         if (slot.end != nullptr) slot.end->close(stopped);
 }
 
-void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
+void PeerFeeds::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
     const auto& slot = slots_[peer];
     add(status, slot.counters);
     auto confirmed_at = slot.confirmed_at;
@@ -84,7 +84,7 @@ void Subscriptions::report(std::size_t peer, TimePoint now, ClusterStatus::Peer&
     status.last_end.take_later(slot.last_end);
 }
 
-PeerState Subscriptions::state(std::size_t peer) const {
+PeerState PeerFeeds::state(std::size_t peer) const {
     const auto& slot = slots_[peer];
     if (slot.state != PeerState::in_sync) return slot.state;
     if (state_.neighbours.lagging(peer)) return PeerState::lagging;
@@ -92,20 +92,20 @@ PeerState Subscriptions::state(std::size_t peer) const {
     return state_.neighbours.present(peer) ? PeerState::in_sync : PeerState::waiting_snapshot;
 }
 
-std::optional<Subscriptions::TimePoint> Subscriptions::silent_since(std::size_t peer) const {
+std::optional<PeerFeeds::TimePoint> PeerFeeds::silent_since(std::size_t peer) const {
     const auto& slot = slots_[peer];
     if (slot.end != nullptr) return std::nullopt;
     return slot.left_at;
 }
 
-std::optional<Subscriptions::Address> Subscriptions::came_from(std::size_t peer) const {
+std::optional<PeerFeeds::Address> PeerFeeds::came_from(std::size_t peer) const {
     const auto& slot = slots_[peer];
     if (slot.end == nullptr) return std::nullopt;
     return slot.end->from_;
 }
 
-SubscriberEnd::SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from,
-                             const Nonce& nonce, TimePoint now)
+SubscriberEnd::SubscriberEnd(PeerFeeds& all, const PeerFeeds::Address& from, const Nonce& nonce,
+                             TimePoint now)
     : all_(all),
       state_(all.state_),
       from_(from),

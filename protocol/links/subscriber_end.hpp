@@ -14,7 +14,7 @@
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/descriptor_allowance.hpp"
 #include "protocol/links/link_end.hpp"
-#include "protocol/links/link_state.hpp"
+#include "protocol/links/peering.hpp"
 #include "protocol/links/receipts.hpp"
 #include "protocol/links/sync_session.hpp"
 #include "protocol/wire/invalidation.hpp"
@@ -26,9 +26,9 @@ class SubscriberEnd;
 
 /// The peers as publishers, over all their connections, and the connections that are still in the
 /// hello. It uses neither I/O nor a clock. Must outlive all ends. One thread, also for the ends.
-class Subscriptions {
+class PeerFeeds {
 public:
-    using TimePoint = LinkState::TimePoint;
+    using TimePoint = Peering::TimePoint;
     using Address = boost::asio::ip::address;
 
     /// Decisions and notices that concern the membership.
@@ -53,9 +53,9 @@ public:
         /// It has renewed what this node may store, too.
         std::function<void(std::size_t peer, const Renewals&)> renewed;
     };
-    Subscriptions(LinkState& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
-    Subscriptions(const Subscriptions&) = delete;
-    Subscriptions& operator=(const Subscriptions&) = delete;
+    PeerFeeds(Peering& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
+    PeerFeeds(const PeerFeeds&) = delete;
+    PeerFeeds& operator=(const PeerFeeds&) = delete;
 
     /// A new peer has this number.
     void add_peer(std::size_t peer, TimePoint now);
@@ -63,7 +63,7 @@ public:
     void remove_peer(std::size_t peer);
     /// Takes the peer's applied invalidations, so that they are not applied again, and the
     /// outstanding confirmations.
-    void take_over(const Subscriptions& earlier, std::size_t peer);
+    void take_over(const PeerFeeds& earlier, std::size_t peer);
     /// From now on received invalidations have no recipient. Closes all links.
     void close();
 
@@ -101,7 +101,7 @@ private:
         LastReport report;
     };
 
-    LinkState& state_;
+    Peering& state_;
     Hooks hooks_;
     std::deque<Slot> slots_;  // by number; a deque, so that slots stay in place
     std::map<HelloBacklog::Ticket, SubscriberEnd*> hellos_;  // ends in the hello, by ticket
@@ -115,7 +115,7 @@ private:
 /// Neighbourhood.
 class SubscriberEnd final : public LinkEnd, private Receipts::Listener {
 public:
-    SubscriberEnd(Subscriptions& all, const Subscriptions::Address& from, const Nonce& nonce,
+    SubscriberEnd(PeerFeeds& all, const PeerFeeds::Address& from, const Nonce& nonce,
                   TimePoint now);
     ~SubscriberEnd() override;
 
@@ -142,7 +142,7 @@ public:
     bool awaits_proof() const { return hello_ && hello_->challenged() && !ended(); }
 
 private:
-    friend class Subscriptions;
+    friend class PeerFeeds;
 
     void take_hello(const HelloMessage& message);
     void take_proof(const HelloMessage& message, TimePoint now);
@@ -156,9 +156,9 @@ private:
     void more_is_kept() override;
     void load();
 
-    Subscriptions& all_;
-    LinkState& state_;
-    Subscriptions::Address from_;
+    PeerFeeds& all_;
+    Peering& state_;
+    PeerFeeds::Address from_;
     std::optional<HelloBacklog::Ticket> ticket_;
     std::optional<SubscriberHello> hello_;  // during the hello
     std::optional<Said> says_;              // message of the hello to send

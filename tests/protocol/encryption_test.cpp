@@ -9,7 +9,7 @@
 
 #include "base/tls/tls_session.hpp"
 #include "protocol/links/hello.hpp"
-#include "protocol/links/link_context.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/frame.hpp"
 #include "tests/protocol/bytes.hpp"

@@ -12,7 +12,7 @@
 #include "base/async/error.hpp"
 #include "protocol/links/hello.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/link_context.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "tests/base/coroutine.hpp"
 #include "tests/protocol/bytes.hpp"
 

@@ -29,26 +29,25 @@ struct MachineNode {
     MachineNode(const std::string& name, const std::string& other, unsigned instance,
                 const std::string& key = kClusterKey)
         : state(config(name, other, key), filled<Instance>(instance), 1, kNow),
-          subscriptions(
-              state,
-              {{[this](const auto& node, const auto& came_as, const auto& from) {
-                    return state.membership.came(node, came_as, from.to_string(), kNow);
-                },
-                [this](std::size_t, const Instance&) { ++heard_of; },
-                [this](std::size_t) { ++left; }},
-               [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
-               [this](const Invalidation& what, std::function<void()> done) {
-                   dropped += what;
-                   keeps_late ? to_keep.push_back(std::move(done)) : done();
-               },
-               [this](std::size_t, const Renewals& all) {
-                   renewed.insert(renewed.end(), all.list.begin(), all.list.end());
-               }}) {
+          feeds(state,
+                {{[this](const auto& node, const auto& came_as, const auto& from) {
+                      return state.membership.came(node, came_as, from.to_string(), kNow);
+                  },
+                  [this](std::size_t, const Instance&) { ++heard_of; },
+                  [this](std::size_t) { ++left; }},
+                 [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
+                 [this](const Invalidation& what, std::function<void()> done) {
+                     dropped += what;
+                     keeps_late ? to_keep.push_back(std::move(done)) : done();
+                 },
+                 [this](std::size_t, const Renewals& all) {
+                     renewed.insert(renewed.end(), all.list.begin(), all.list.end());
+                 }}) {
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);
         state.neighbours.place(0, {"127.0.0.1", 3128});
         state.invalidations.add_peer(0);
-        subscriptions.add_peer(0, kNow);
+        feeds.add_peer(0, kNow);
     }
 
     static PeeringConfig config(const std::string& name, const std::string& other,
@@ -65,15 +64,15 @@ struct MachineNode {
     }
     ClusterStatus::Peer report(TimePoint now = kNow) const {
         ClusterStatus::Peer peer;
-        subscriptions.report(0, now, peer);
+        feeds.report(0, now, peer);
         return peer;
     }
     std::uint64_t invalidate(std::uint64_t key) {
         return state.invalidations.add({std::vector{summary::KeyHash{key, key}}, {}});
     }
 
-    LinkState state;
-    Subscriptions subscriptions;
+    Peering state;
+    PeerFeeds feeds;
     Invalidation dropped;
     std::vector<Renewal> renewed;
     bool keeps_late = false;  // what is dropped is done when a test calls one of these
@@ -108,8 +107,8 @@ struct Publishing {
 
 inline std::unique_ptr<SubscriberEnd> subscribing(MachineNode& node, TimePoint now = kNow,
                                                   const std::string& from = "127.0.0.1") {
-    auto end = std::make_unique<SubscriberEnd>(
-        node.subscriptions, boost::asio::ip::make_address(from), counting<Nonce>(101), now);
+    auto end = std::make_unique<SubscriberEnd>(node.feeds, boost::asio::ip::make_address(from),
+                                               counting<Nonce>(101), now);
     end->set_encrypted(true);
     return end;
 }

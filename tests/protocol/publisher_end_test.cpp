@@ -199,7 +199,7 @@ TEST_F(PublisherEndTest, AReportEndsWithTheClockOfTheMomentThatItLeavesAt) {
 TEST_F(PublisherEndTest, ANewLinkCarriesTheReportAtOnce) {
     a.state.report = {7, bytes_of_report(7)};
     link();
-    const auto& last = b.subscriptions.last_report(0);
+    const auto& last = b.feeds.last_report(0);
     EXPECT_EQ(last.bytes, *bytes_of_report(7));
     EXPECT_EQ(last.at, kNow);
 }
@@ -224,7 +224,7 @@ TEST_F(PublisherEndTest, AReportMayStandBetweenThePartsOfASnapshot) {
     b_end->on_message(SnapshotBegin{1, 0, 0, a.state.publisher.own().descriptor(), 1000}, kNow);
     b_end->on_message(Report{*bytes_of_report(5)}, kNow + 1s);
     EXPECT_FALSE(b_end->over(kNow + 1s));
-    EXPECT_EQ(b.subscriptions.last_report(0).bytes, *bytes_of_report(5));
+    EXPECT_EQ(b.feeds.last_report(0).bytes, *bytes_of_report(5));
 }
 
 TEST_F(PublisherEndTest, ALeavingNodeSendsNoReport) {

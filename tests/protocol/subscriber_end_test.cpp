@@ -263,7 +263,7 @@ TEST_F(SubscriberEndTest, ConfirmationsForAnEarlierInstanceOfThePublisherSkipThe
 
 TEST_F(SubscriberEndTest, AnInvalidationWithoutARecipientStaysUnconfirmed) {
     Connection link(a, b);
-    b.subscriptions.close();
+    b.feeds.close();
     link.end->on_message(Invalidate{1, {summary::KeyHash{7, 7}}, {}}, kNow);
     EXPECT_TRUE(b.dropped.keys.empty());
     EXPECT_EQ(over(*link.end), boost::asio::error::operation_aborted);
@@ -342,7 +342,7 @@ TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
     const auto after = [&](const boost::system::error_code& error, TimePoint at) {
         ClusterStatus::Peer peer;
         peer.last_end = {error, at};
-        b.subscriptions.report(0, kNow + 1min, peer);
+        b.feeds.report(0, kNow + 1min, peer);
         return peer.last_end.reason();
     };
     EXPECT_EQ(after(Error::wrong_key, kNow - 1s), "wrong_key");
@@ -363,7 +363,7 @@ TEST_F(SubscriberEndTest, APeerThatHasLeftStaysLeftWhateverItsPlaceAnswers) {
     }
     ClusterStatus::Peer peer;
     peer.last_end = {make_error_code(base::Error::connect_timeout), kNow + 10s};
-    b.subscriptions.report(0, kNow + 1min, peer);
+    b.feeds.report(0, kNow + 1min, peer);
     EXPECT_EQ(peer.last_end.reason(), "goodbye");
     EXPECT_EQ(peer.last_end.at, kNow + 1s);
 }
@@ -457,7 +457,7 @@ TEST_F(SubscriberEndTest, HoweverItGoesItsPlaceIsFree) {
 
 TEST_F(SubscriberEndTest, APeerThatIsRemovedLosesItsLink) {
     Connection link(a, b);
-    b.subscriptions.remove_peer(0);
+    b.feeds.remove_peer(0);
     EXPECT_EQ(over(*link.end), Error::no_peer_any_more);
     EXPECT_TRUE(link.end->closed());
     EXPECT_EQ(b.left, 1);

@@ -22,15 +22,15 @@ namespace protocol {
 class PublisherEnd;
 
 /// The state that all links of one node share, free of executor, socket, clock, randomness and log.
-/// After each step its owner (LinkContext or a simulator) checks whether the neighbourhood has a
-/// new view, and whether the neighbourhood or the publisher has work in slices. One thread.
+/// After each step its owner (PeeringServices or a simulator) checks whether the neighbourhood has
+/// a new view, and whether the neighbourhood or the publisher has work in slices. One thread.
 /// Outlives all links.
-struct LinkState {
+struct Peering {
     using TimePoint = std::chrono::steady_clock::time_point;
 
     /// `instance`: the random number of this process.
-    LinkState(PeeringConfig configuration, const Instance& instance, std::uint64_t first_epoch,
-              TimePoint now);
+    Peering(PeeringConfig configuration, const Instance& instance, std::uint64_t first_epoch,
+            TimePoint now);
 
     PeeringConfig config;  // without an entry for this node
     Identity self;

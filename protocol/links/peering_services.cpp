@@ -1,4 +1,4 @@
-#include "protocol/links/link_context.hpp"
+#include "protocol/links/peering_services.hpp"
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
@@ -39,10 +39,10 @@ base::awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner,
 
 }  // namespace
 
-LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration,
-                         ClusterHooks to_owner)
-    : LinkState(std::move(configuration), fresh_instance(), first_epoch(),
-                std::chrono::steady_clock::now()),
+PeeringServices::PeeringServices(boost::asio::any_io_executor on, PeeringConfig configuration,
+                                 ClusterHooks to_owner)
+    : Peering(std::move(configuration), fresh_instance(), first_epoch(),
+              std::chrono::steady_clock::now()),
       executor(std::move(on)),
       psk(link_tls(config)),
       resolver(executor, names_kept_for_no_time(config.dns)),
@@ -54,16 +54,16 @@ LinkContext::LinkContext(boost::asio::any_io_executor on, PeeringConfig configur
     report.read_clock();
 }
 
-void LinkContext::spawn(base::awaitable<void> task) {
+void PeeringServices::spawn(base::awaitable<void> task) {
     tasks.spawn(keeping(owner.lock(), std::move(task)));
 }
 
-void LinkContext::show_view() {
+void PeeringServices::show_view() {
     const auto view = neighbours.take_view();
     if (view && hooks.on_view) hooks.on_view(view);
 }
 
-void LinkContext::show_view_soon() {
+void PeeringServices::show_view_soon() {
     if (view_is_planned || !neighbours.changed()) return;
     view_is_planned = true;
     boost::asio::post(executor, [anchor = std::weak_ptr(anchor)] {
@@ -74,7 +74,7 @@ void LinkContext::show_view_soon() {
     });
 }
 
-void LinkContext::settle() {
+void PeeringServices::settle() {
     if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
     if (plan_work) plan_work();
 }

@@ -12,8 +12,8 @@
 #include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
 #include "protocol/links/link.hpp"
-#include "protocol/links/link_context.hpp"
 #include "protocol/links/link_security.hpp"
+#include "protocol/links/peering_services.hpp"
 #include "protocol/links/publisher_end.hpp"
 #include "protocol/links/redial.hpp"
 #include "protocol/membership/membership.hpp"
@@ -23,7 +23,7 @@ namespace protocol {
 /// The link to the node at one place, over all its connections. It dials at the times that Redial
 /// gives, lets a PublisherEnd run, and dials again when that ends. One thread, that of the
 /// context's executor.
-class Publication final : private PublisherEnd::Owner {
+class PeerDialer final : private PublisherEnd::Owner {
 public:
     struct Hooks {
         /// A node has answered at the place. Returns its peer number, or an error if the link is
@@ -39,12 +39,12 @@ public:
     };
 
     /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet.
-    Publication(LinkContext& context, std::uint64_t contact, PeerPlace place, std::string node,
-                std::optional<std::size_t> peer, Hooks hooks);
+    PeerDialer(PeeringServices& context, std::uint64_t contact, PeerPlace place, std::string node,
+               std::optional<std::size_t> peer, Hooks hooks);
 
     /// Runs until cancelled or retired, and keeps `self` alive. After the goodbye it makes a link
     /// only while newer invalidations are unconfirmed.
-    base::awaitable<void> run(std::shared_ptr<Publication> self);
+    base::awaitable<void> run(std::shared_ptr<PeerDialer> self);
 
     /// Gives up this place. run() ends soon, and calls no more hooks.
     void retire();
@@ -96,7 +96,7 @@ private:
     void judge_absence();
     bool pending() const;
 
-    LinkContext& context_;
+    PeeringServices& context_;
     std::uint64_t contact_;
     PeerPlace place_;
     std::string node_;  // expected
@@ -119,9 +119,8 @@ private:
 };
 
 /// The links that this node makes, by place.
-using Publications = std::map<Membership::ContactId, std::shared_ptr<Publication>>;
+using PeerDialers = std::map<Membership::ContactId, std::shared_ptr<PeerDialer>>;
 /// The link to the place where this peer is dialled; null: there is none.
-Publication* publication_to(std::size_t peer, const Membership& membership,
-                            const Publications& publications);
+PeerDialer* dialer_to(std::size_t peer, const Membership& membership, const PeerDialers& dialers);
 
 }  // namespace protocol

@@ -1,4 +1,4 @@
-#include "protocol/links/link_state.hpp"
+#include "protocol/links/peering.hpp"
 
 #include <string_view>
 #include <utility>
@@ -25,19 +25,19 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 
 }  // namespace
 
-void LinkState::OwnReport::read_clock() {
+void Peering::OwnReport::read_clock() {
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
     made = TimePoint::clock::now();
     clock_ms = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::milliseconds>(wall).count());
 }
 
-std::uint64_t LinkState::OwnReport::clock_at(TimePoint now) const {
+std::uint64_t Peering::OwnReport::clock_at(TimePoint now) const {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count();
     return clock_ms == 0 ? 0 : clock_ms + static_cast<std::uint64_t>(since);
 }
 
-std::shared_ptr<const Bytes> LinkState::OwnReport::stamped(TimePoint now) const {
+std::shared_ptr<const Bytes> Peering::OwnReport::stamped(TimePoint now) const {
     if (clock_ms == 0) return bytes;
     auto all = std::make_shared<Bytes>(*bytes);
     WireWriter out(*all);
@@ -47,8 +47,8 @@ std::shared_ptr<const Bytes> LinkState::OwnReport::stamped(TimePoint now) const 
     return all;
 }
 
-LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
-                     std::uint64_t first_epoch, TimePoint now)
+Peering::Peering(PeeringConfig configuration, const Instance& instance, std::uint64_t first_epoch,
+                 TimePoint now)
     : config(std::move(configuration)),
       self{config.node, instance, config.rules},
       keys(config.security.keys),
@@ -60,7 +60,7 @@ LinkState::LinkState(PeeringConfig configuration, const Instance& instance,
     rules.max_summary_bytes = config.max_summary_bytes;
 }
 
-std::chrono::nanoseconds LinkState::silence_limit(std::size_t peer) {
+std::chrono::nanoseconds Peering::silence_limit(std::size_t peer) {
     return protocol::silence_limit(config.timings.gone_after, config.timings.heartbeat,
                                    pulse(peer).promised);
 }

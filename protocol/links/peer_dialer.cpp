@@ -1,4 +1,4 @@
-#include "protocol/links/publication.hpp"
+#include "protocol/links/peer_dialer.hpp"
 
 #include <boost/asio/error.hpp>
 #include <utility>
@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
 
 }  // namespace
 
-Publication::Publication(LinkContext& context, std::uint64_t contact, PeerPlace place,
-                         std::string node, std::optional<std::size_t> peer, Hooks hooks)
+PeerDialer::PeerDialer(PeeringServices& context, std::uint64_t contact, PeerPlace place,
+                       std::string node, std::optional<std::size_t> peer, Hooks hooks)
     : context_(context),
       contact_(contact),
       place_(std::move(place)),
@@ -29,11 +29,11 @@ Publication::Publication(LinkContext& context, std::uint64_t contact, PeerPlace 
       security_(context.config.security),
       pause_(context.executor) {}
 
-bool Publication::pending() const {
+bool PeerDialer::pending() const {
     return peer_ && context_.invalidations.pending(*peer_) > 0;
 }
 
-base::awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publication> self) {
+base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDialer> self) {
     while (!retired_) {
         const auto due = redial_.due(pending());
         if (base::Clock::now() < due) {
@@ -49,22 +49,22 @@ base::awaitable<void> Publication::run([[maybe_unused]] std::shared_ptr<Publicat
     context_.hello_backlog.forget_contact(contact_);
 }
 
-void Publication::retire() {
+void PeerDialer::retire() {
     retired_ = true;
     pause_.cancel();
     if (end_) end_->close(make_error_code(Error::no_peer_any_more));
 }
 
-void Publication::set_dialled(bool dialled) {
+void PeerDialer::set_dialled(bool dialled) {
     if (redial_.set_dialled(dialled)) pause_.cancel();
 }
 
-void Publication::set_peer(std::optional<std::size_t> peer) {
+void PeerDialer::set_peer(std::optional<std::size_t> peer) {
     peer_ = peer;
     if (end_) end_->set_peer(peer);
 }
 
-base::awaitable<error_code> Publication::dial_and_publish() {
+base::awaitable<error_code> PeerDialer::dial_and_publish() {
     auto permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // The wait for a permit may have been long.
@@ -83,7 +83,7 @@ base::awaitable<error_code> Publication::dial_and_publish() {
     co_return co_await publish(link, permit);
 }
 
-base::awaitable<base::Result<tcp::socket>> Publication::connect(DialPermits::Permit& permit) {
+base::awaitable<base::Result<tcp::socket>> PeerDialer::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
     remote_.clear();
     const auto endpoints =
@@ -101,7 +101,7 @@ base::awaitable<base::Result<tcp::socket>> Publication::connect(DialPermits::Per
     co_return socket;
 }
 
-base::awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit& permit) {
+base::awaitable<error_code> PeerDialer::publish(Link& link, DialPermits::Permit& permit) {
     // The permit lasts as long as the hello, because a hello that is slow for lack of CPU time gets
     // slower by every other. A place that was silent during the last one must delay no other: a
     // stopped process still accepts connections.
@@ -135,7 +135,7 @@ base::awaitable<error_code> Publication::publish(Link& link, DialPermits::Permit
     co_return error;
 }
 
-base::Result<std::size_t> Publication::met(const std::string& node, const Instance& instance) {
+base::Result<std::size_t> PeerDialer::met(const std::string& node, const Instance& instance) {
     const auto peer = hooks_.met(node, instance);
     if (!peer) return peer;
     name_ = "link to " + node;
@@ -143,11 +143,11 @@ base::Result<std::size_t> Publication::met(const std::string& node, const Instan
     return peer;
 }
 
-void Publication::met_self() {
+void PeerDialer::met_self() {
     if (!retired_) hooks_.met_self();
 }
 
-void Publication::up_now() {
+void PeerDialer::up_now() {
     dial_permit_->held() ? context_.dial_permits.hello_succeeded()
                          : context_.dial_permits.hello_was_late();
     dial_permit_->give_back();
@@ -158,11 +158,11 @@ void Publication::up_now() {
     hooks_.changed(true);
 }
 
-void Publication::confirmed() {
+void PeerDialer::confirmed() {
     if (!retired_) hooks_.confirmed();
 }
 
-void Publication::note_end(const error_code& error, bool was_up) {
+void PeerDialer::note_end(const error_code& error, bool was_up) {
     if (error == asio::error::operation_aborted) return;  // this node stops
     if (!redial_.dialled()) return;  // a peer reached at another place, or this node itself
     const auto now = base::Clock::now();
@@ -175,14 +175,14 @@ void Publication::note_end(const error_code& error, bool was_up) {
     }
 }
 
-LinkLog::Expectation Publication::expectation(const error_code& error) const {
+LinkLog::Expectation PeerDialer::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
     const bool has_left = peer_ && context_.pulse(*peer_).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
-void Publication::invalidated() {
+void PeerDialer::invalidated() {
     if (up()) {
         if (end_->finished()) redial_.again_at_once();
         return end_->wake();
@@ -196,20 +196,20 @@ void Publication::invalidated() {
 
 /// The link is down. The peer may store content that it has yet to drop, and may have given it to
 /// others.
-void Publication::judge_absence() {
+void PeerDialer::judge_absence() {
     if (!peer_) return;
     context_.neighbours.set_lagging(*peer_, pending());
     context_.settle();
 }
 
-void Publication::say_goodbye() {
+void PeerDialer::say_goodbye() {
     kept_.leaving = true;
     redial_.leave();
     pause_.cancel();
     if (end_) end_->say_goodbye();
 }
 
-void Publication::heard_of(const Instance& instance) {
+void PeerDialer::heard_of(const Instance& instance) {
     if (!redial_.dialled()) return;
     if (end_ && end_->reaches(instance)) return;
     redial_.heard();
@@ -220,24 +220,23 @@ void Publication::heard_of(const Instance& instance) {
     }
 }
 
-void Publication::give_up_other_instance(const Instance& instance) {
+void PeerDialer::give_up_other_instance(const Instance& instance) {
     if (!up() || end_->reaches(instance)) return;
     given_up_ = true;
     end_->close(make_error_code(Error::restarted));
 }
 
-void Publication::report(ClusterStatus::Peer& status) const {
+void PeerDialer::report(ClusterStatus::Peer& status) const {
     status.publishing = up();
     add<LinkCounters>(status, counters(), kLinkCounters);
     status.last_end.take_later(last_end_);
 }
 
-Publication* publication_to(std::size_t peer, const Membership& membership,
-                            const Publications& publications) {
+PeerDialer* dialer_to(std::size_t peer, const Membership& membership, const PeerDialers& dialers) {
     const auto& contact = membership.peers()[peer].contact;
     if (!contact) return nullptr;
-    const auto found = publications.find(*contact);
-    return found == publications.end() ? nullptr : found->second.get();
+    const auto found = dialers.find(*contact);
+    return found == dialers.end() ? nullptr : found->second.get();
 }
 
 }  // namespace protocol

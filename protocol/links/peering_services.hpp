@@ -11,14 +11,15 @@
 #include "base/tls/psk_context.hpp"
 #include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/link_log.hpp"
-#include "protocol/links/link_state.hpp"
+#include "protocol/links/peering.hpp"
 #include "protocol/membership/dial_permits.hpp"
 
 namespace protocol {
 
 /// The state of all links, and the services that they use. Outlives all links. Control thread only.
-struct LinkContext : LinkState {
-    LinkContext(boost::asio::any_io_executor on, PeeringConfig configuration, ClusterHooks hooks);
+struct PeeringServices : Peering {
+    PeeringServices(boost::asio::any_io_executor on, PeeringConfig configuration,
+                    ClusterHooks hooks);
 
     boost::asio::any_io_executor executor;
     std::unique_ptr<const base::PskContext> psk;  // null without cluster keys
@@ -34,7 +35,7 @@ struct LinkContext : LinkState {
     std::function<void()> plan_work;
 
     /// Guards posted handlers, which may run after the end.
-    std::shared_ptr<LinkContext*> anchor = std::make_shared<LinkContext*>(this);
+    std::shared_ptr<PeeringServices*> anchor = std::make_shared<PeeringServices*>(this);
     bool view_is_planned = false;
 
     /// Runs `task`, which keeps the owner of the links alive.
