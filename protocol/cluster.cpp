@@ -39,7 +39,7 @@ HashSecret choose_hash_secret(const ClusterSecurity& security) {
 Cluster::Cluster(asio::io_context& control, PeeringConfig config, ClusterHooks hooks)
     : context_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
       hasher_(choose_hash_secret(context_.config.security)),
-      links_(context_, [this] { wake_waiting(); }),
+      links_(context_),
       announcement_(context_.executor) {}
 
 void Cluster::start() {
@@ -62,7 +62,7 @@ void Cluster::start_in_place_of(Cluster& earlier) {
     links_.take_over(earlier.links_);
     links_.configure();
     provide_for_peers(true);
-    links_.invalidated();
+    send_invalidations();
     run(listens);
 }
 
@@ -88,7 +88,7 @@ void Cluster::stop() {
     if (std::exchange(stopped_, true)) return;
     links_.stop();
     announcement_.cancel();
-    wake_waiting();
+    context_.wake_waiting();
     context_.tasks.cancel();
     context_.hooks = {};
     context_.plan_work = nullptr;
@@ -233,9 +233,18 @@ InvalidationBacklog Cluster::kept_invalidations() const {
 
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
     const auto number = context_.invalidations.add(what);
-    links_.invalidated();
+    send_invalidations();
     context_.show_view();
     return number;
+}
+
+void Cluster::send_invalidations() {
+    for (const auto& [contact, dialer] : context_.peer_dialers) dialer->invalidated();
+}
+
+bool Cluster::is_linked(std::size_t peer) const {
+    const auto* const dialer = context_.dialer_to(peer);
+    return dialer != nullptr && dialer->up();
 }
 
 void Cluster::tell(const Renewal& renewal, base::Clock::time_point at,
@@ -249,7 +258,7 @@ std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) 
     for (std::size_t i = 0; i < peers.size(); ++i) {
         if (peers[i].node.empty()) continue;
         const bool is_confirmed = context_.invalidations.confirmed(i) >= number;
-        result.push_back({peers[i].node, is_confirmed, links_.up(i)});
+        result.push_back({peers[i].node, is_confirmed, is_linked(i)});
     }
     return result;
 }
@@ -258,7 +267,7 @@ bool Cluster::confirmed(std::uint64_t number, Whom by) const {
     const auto& peers = context_.membership.peers();
     for (std::size_t i = 0; i < peers.size(); ++i) {
         if (peers[i].node.empty()) continue;
-        const bool asked = by == Whom::all || links_.up(i);
+        const bool asked = by == Whom::all || is_linked(i);
         if (asked && context_.invalidations.confirmed(i) < number) return false;
     }
     return true;
@@ -269,17 +278,13 @@ base::awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self,
                                         base::Clock::time_point deadline,
                                         std::function<bool()> is_true) {
     asio::steady_timer timer(self->context_.executor);
-    const auto leave = [&](const void*) { std::erase(self->waiting_, &timer); };
+    const auto leave = [&](const void*) { std::erase(self->context_.waiting, &timer); };
     const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
-    self->waiting_.push_back(&timer);
+    self->context_.waiting.push_back(&timer);
     while (!self->stopped_ && !is_true() && base::Clock::now() < deadline) {
         timer.expires_at(deadline);
         co_await timer.async_wait(base::as_result);
     }
-}
-
-void Cluster::wake_waiting() {
-    for (auto* timer : waiting_) timer->cancel();
 }
 
 base::awaitable<void> Cluster::wait_confirmed(std::uint64_t number,

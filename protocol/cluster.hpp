@@ -123,11 +123,13 @@ public:
 
 private:
     void run(bool listens);
+    void send_invalidations();
+    /// This node's link to the peer is up.
+    bool is_linked(std::size_t peer) const;
     bool confirmed(std::uint64_t number, Whom by) const;
     static base::awaitable<void> wait_for(std::shared_ptr<Cluster> self,
                                           base::Clock::time_point deadline,
                                           std::function<bool()> is_true);
-    void wake_waiting();
     static base::awaitable<void> tend(std::shared_ptr<Cluster> self);
     void tend_now();
 
@@ -147,7 +149,6 @@ private:
     PeeringServices context_;
     summary::KeyHasher hasher_;
     PeerLinks links_;
-    std::vector<boost::asio::steady_timer*> waiting_;  // in wait_for()
     bool stopped_ = false;
 
     boost::asio::steady_timer announcement_;  // runs until an announcement is due

@@ -1,6 +1,7 @@
 #include "protocol/links/peer_dialer.hpp"
 
 #include <boost/asio/error.hpp>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -16,25 +17,26 @@ constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
 
 }  // namespace
 
-PeerDialer::PeerDialer(PeeringServices& context, std::uint64_t contact, PeerPlace place,
-                       std::string node, std::optional<std::size_t> peer, Hooks hooks)
+PeerDialer::PeerDialer(PeeringServices& context, Owner& owner, Membership::ContactId contact,
+                       PeerPlace place, std::string node, std::optional<std::size_t> peer)
     : context_(context),
+      owner_(&owner),
       contact_(contact),
       place_(std::move(place)),
       node_(std::move(node)),
-      peer_(peer),
-      hooks_(std::move(hooks)),
       name_("link to " + (node_.empty() ? place_.link().text() : node_)),
       redial_(context.config.timings.reconnect_min, context.config.timings.reconnect_max),
       security_(context.config.security),
-      pause_(context.executor) {}
+      pause_(context.executor) {
+    kept_.peer = peer;
+}
 
 bool PeerDialer::pending() const {
-    return peer_ && context_.invalidations.pending(*peer_) > 0;
+    return kept_.peer && context_.invalidations.pending(*kept_.peer) > 0;
 }
 
 base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDialer> self) {
-    while (!retired_) {
+    while (!retired()) {
         const auto due = redial_.due(pending());
         if (base::Clock::now() < due) {
             pause_.expires_at(due);
@@ -42,7 +44,7 @@ base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDiale
             continue;
         }
         const auto error = co_await dial_and_publish();
-        if (retired_) break;
+        if (retired()) break;
         if (error == asio::error::operation_aborted) co_return;
         redial_.ended(pending(), base::Clock::now());
     }
@@ -50,7 +52,7 @@ base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDiale
 }
 
 void PeerDialer::retire() {
-    retired_ = true;
+    owner_ = nullptr;
     pause_.cancel();
     if (end_) end_->close(make_error_code(Error::no_peer_any_more));
 }
@@ -59,25 +61,20 @@ void PeerDialer::set_dialled(bool dialled) {
     if (redial_.set_dialled(dialled)) pause_.cancel();
 }
 
-void PeerDialer::set_peer(std::optional<std::size_t> peer) {
-    peer_ = peer;
-    if (end_) end_->set_peer(peer);
-}
-
 base::awaitable<error_code> PeerDialer::dial_and_publish() {
     auto permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // The wait for a permit may have been long.
-    if (retired_ || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
+    if (retired() || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
     auto socket = co_await connect(permit);
     if (!socket) {
         security_.ended(socket.error(), false, false);
-        note_end(socket.error(), false);
+        note_end(socket.error(), false, place_.link().text());
         co_return socket.error();
     }
     if (!permit.held()) permit = co_await context_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
-    if (retired_) co_return make_error_code(Error::no_peer_any_more);
+    if (retired()) co_return make_error_code(Error::no_peer_any_more);
     const auto key = security_.key();
     auto link = Link::dialled(std::move(*socket), key ? &context_.psk->client(*key) : nullptr);
     co_return co_await publish(link, permit);
@@ -85,7 +82,6 @@ base::awaitable<error_code> PeerDialer::dial_and_publish() {
 
 base::awaitable<base::Result<tcp::socket>> PeerDialer::connect(DialPermits::Permit& permit) {
     const auto limit = context_.config.timings.connect;
-    remote_.clear();
     const auto endpoints =
         co_await context_.resolver.resolve(place_.link(), base::Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
@@ -107,10 +103,8 @@ base::awaitable<error_code> PeerDialer::publish(Link& link, DialPermits::Permit&
     // stopped process still accepts connections.
     asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
     if (was_silent_) permit.give_back_at(silent);
-    remote_ = link.remote();
     PublisherEnd::Owner& owner = *this;
     end_.emplace(context_, owner, kept_, node_, fresh_nonce(), base::Clock::now());
-    end_->set_peer(peer_);
     dial_permit_ = &permit;
     const auto began = base::Clock::now();
     std::function<void()> settle = [this] { context_.settle(); };
@@ -121,30 +115,30 @@ base::awaitable<error_code> PeerDialer::publish(Link& link, DialPermits::Permit&
     const bool was_late = error == Error::hello_timeout;
     if (was_late && !was_silent_) context_.dial_permits.hello_was_late();
     was_silent_ = was_late && end_->met_silence();
-    security_.ended(error, was_up, peer_ && context_.neighbours.comes_in_the_clear(*peer_));
+    security_.ended(error, was_up,
+                    kept_.peer && context_.neighbours.comes_in_the_clear(*kept_.peer));
     end_->leave();
     end_.reset();
-    if (std::exchange(given_up_, false)) peer_.reset();  // another instance has taken its peer
+    if (std::exchange(given_up_, false)) kept_.peer.reset();  // another instance has taken its peer
     if (was_up) redial_.link_lasted(base::Clock::now() - began);
-    if (retired_) co_return error;
-    note_end(error, was_up);
+    if (retired()) co_return error;
+    note_end(error, was_up, link.remote());
     if (!was_up) co_return error;
     judge_absence();
-    hooks_.changed(false);
-    if (!retired_) hooks_.confirmed();
+    if (!retired()) owner_->reached(contact_, false);
+    context_.wake_waiting();
     co_return error;
 }
 
 base::Result<std::size_t> PeerDialer::met(const std::string& node, const Instance& instance) {
-    const auto peer = hooks_.met(node, instance);
+    const auto peer = owner_->met(contact_, node, instance);
     if (!peer) return peer;
     name_ = "link to " + node;
-    peer_ = *peer;
     return peer;
 }
 
 void PeerDialer::met_self() {
-    if (!retired_) hooks_.met_self();
+    if (!retired()) owner_->met_self(contact_);
 }
 
 void PeerDialer::up_now() {
@@ -153,21 +147,20 @@ void PeerDialer::up_now() {
     dial_permit_->give_back();
     context_.log.up(name_);
     last_end_ = {};
-    context_.pulse(*peer_).cannot_dial = 0;
+    context_.pulse(*kept_.peer).cannot_dial = 0;
     redial_.linked();
-    hooks_.changed(true);
+    owner_->reached(contact_, true);
 }
 
 void PeerDialer::confirmed() {
-    if (!retired_) hooks_.confirmed();
+    context_.wake_waiting();
 }
 
-void PeerDialer::note_end(const error_code& error, bool was_up) {
+void PeerDialer::note_end(const error_code& error, bool was_up, std::string_view where) {
     if (error == asio::error::operation_aborted) return;  // this node stops
     if (!redial_.dialled()) return;  // a peer reached at another place, or this node itself
     const auto now = base::Clock::now();
     last_end_ = {error, now};
-    const auto where = remote_.empty() ? place_.link().text() : remote_;
     if (was_up) {
         context_.log.ended(name_, error, where, now, expectation(error));
     } else {
@@ -177,8 +170,9 @@ void PeerDialer::note_end(const error_code& error, bool was_up) {
 
 LinkLog::Expectation PeerDialer::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
-    if (node_.empty() && !peer_) return LinkLog::Expectation::usual;
-    const bool has_left = peer_ && context_.pulse(*peer_).said_goodbye && !is_refusal(error);
+    if (node_.empty() && !kept_.peer) return LinkLog::Expectation::usual;
+    const bool has_left =
+        kept_.peer && context_.pulse(*kept_.peer).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
@@ -197,8 +191,8 @@ void PeerDialer::invalidated() {
 /// The link is down. The peer may store content that it has yet to drop, and may have given it to
 /// others.
 void PeerDialer::judge_absence() {
-    if (!peer_) return;
-    context_.neighbours.set_lagging(*peer_, pending());
+    if (!kept_.peer) return;
+    context_.neighbours.set_lagging(*kept_.peer, pending());
     context_.settle();
 }
 
@@ -230,13 +224,6 @@ void PeerDialer::report(ClusterStatus::Peer& status) const {
     status.publishing = up();
     add<LinkCounters>(status, counters(), kLinkCounters);
     status.last_end.take_later(last_end_);
-}
-
-PeerDialer* dialer_to(std::size_t peer, const Membership& membership, const PeerDialers& dialers) {
-    const auto& contact = membership.peers()[peer].contact;
-    if (!contact) return nullptr;
-    const auto found = dialers.find(*contact);
-    return found == dialers.end() ? nullptr : found->second.get();
 }
 
 }  // namespace protocol

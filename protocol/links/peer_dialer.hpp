@@ -3,11 +3,10 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/async/error.hpp"
 #include "protocol/links/cluster_status.hpp"
@@ -20,33 +19,37 @@
 
 namespace protocol {
 
-/// The link to the node at one place, over all its connections. It dials at the times that Redial
-/// gives, lets a PublisherEnd run, and dials again when that ends. One thread, that of the
-/// context's executor.
+/// Dials one place, and keeps a link to the node there over all its connections. It dials at the
+/// times that Redial gives, lets a PublisherEnd run, and dials again when that ends. One thread,
+/// that of the context's executor.
 class PeerDialer final : private PublisherEnd::Owner {
 public:
-    struct Hooks {
+    /// Decides about the node at a place.
+    class Owner {
+    public:
         /// A node has answered at the place. Returns its peer number, or an error if the link is
         /// unwanted.
-        std::function<base::Result<std::size_t>(const std::string& node, const Instance& instance)>
-            met;
+        virtual base::Result<std::size_t> met(Membership::ContactId at, const std::string& node,
+                                              const Instance& instance) = 0;
         /// This node itself has answered there.
-        std::function<void()> met_self;
+        virtual void met_self(Membership::ContactId at) = 0;
         /// The link has come up, or has ended.
-        std::function<void(bool up)> changed;
-        /// The peer has confirmed an invalidation, or its link has ended.
-        std::function<void()> confirmed;
+        virtual void reached(Membership::ContactId at, bool is_up) = 0;
+
+    protected:
+        ~Owner() = default;
     };
 
-    /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet.
-    PeerDialer(PeeringServices& context, std::uint64_t contact, PeerPlace place, std::string node,
-               std::optional<std::size_t> peer, Hooks hooks);
+    /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet. `owner`
+    /// outlives run().
+    PeerDialer(PeeringServices& context, Owner& owner, Membership::ContactId contact,
+               PeerPlace place, std::string node, std::optional<std::size_t> peer);
 
     /// Runs until cancelled or retired, and keeps `self` alive. After the goodbye it makes a link
     /// only while newer invalidations are unconfirmed.
     base::awaitable<void> run(std::shared_ptr<PeerDialer> self);
 
-    /// Gives up this place. run() ends soon, and calls no more hooks.
+    /// Gives up this place. run() ends soon, and calls the owner no more.
     void retire();
     /// Whether the place is dialled while the link is down.
     void set_dialled(bool dialled);
@@ -54,8 +57,8 @@ public:
     void expect(const std::string& node) { node_ = node; }
     /// The peer at this place; empty: an unknown node, or a peer reached at another place. Called
     /// while the link is down.
-    void set_peer(std::optional<std::size_t> peer);
-    std::optional<std::size_t> peer() const { return peer_; }
+    void set_peer(std::optional<std::size_t> peer) { kept_.peer = peer; }
+    std::optional<std::size_t> peer() const { return kept_.peer; }
 
     /// Sends new invalidations, or judges the peer as absent.
     void invalidated();
@@ -90,37 +93,31 @@ private:
     base::awaitable<base::Result<boost::asio::ip::tcp::socket>> connect(
         DialPermits::Permit& permit);
     base::awaitable<boost::system::error_code> publish(Link& link, DialPermits::Permit& permit);
-    void note_end(const boost::system::error_code& error, bool was_up);
+    /// `where`: the peer's address, or else the place.
+    void note_end(const boost::system::error_code& error, bool was_up, std::string_view where);
     LinkLog::Expectation expectation(const boost::system::error_code& error) const;
     LinkCounters counters() const { return end_ ? end_->counters() : kept_.counters; }
     void judge_absence();
     bool pending() const;
+    bool retired() const { return owner_ == nullptr; }
 
     PeeringServices& context_;
-    std::uint64_t contact_;
+    Owner* owner_;  // null: the place is given up
+    Membership::ContactId contact_;
     PeerPlace place_;
     std::string node_;  // expected
-    std::optional<std::size_t> peer_;
-    Hooks hooks_;
     std::string name_;  // "link to b", for logs
     Redial redial_;
     DialSecurity security_;
     boost::asio::steady_timer pause_;
     bool was_silent_ = false;  // during the whole last hello
-    bool retired_ = false;
-    bool given_up_ = false;
+    bool given_up_ = false;    // another instance takes the peer
 
     PublisherEnd::SessionState kept_;
     // The present connection, if there is one.
     std::optional<PublisherEnd> end_;
     DialPermits::Permit* dial_permit_ = nullptr;  // during the hello
-    std::string remote_;
     LastEnd last_end_;
 };
-
-/// The links that this node makes, by place.
-using PeerDialers = std::map<Membership::ContactId, std::shared_ptr<PeerDialer>>;
-/// The link to the place where this peer is dialled; null: there is none.
-PeerDialer* dialer_to(std::size_t peer, const Membership& membership, const PeerDialers& dialers);
 
 }  // namespace protocol

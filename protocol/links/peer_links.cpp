@@ -45,35 +45,16 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-PeerLinks::PeerLinks(PeeringServices& context, std::function<void()> moved)
+PeerLinks::PeerLinks(PeeringServices& context)
     : context_(context),
-      moved_(std::move(moved)),
-      feeds_(context_, feed_hooks()),
+      feeds_(context_, *this),
       listener_(context_.executor),
       finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
                   context_.membership.found(name, places, base::Clock::now());
                   follow_membership();
               }),
-      states_(context_, feeds_, dialers_) {}
-
-PeerFeeds::Hooks PeerLinks::feed_hooks() {
-    return {[this](const auto& node, const auto& instance, const auto& from) {
-                return admit(node, instance, from);
-            },
-            [this](std::size_t peer, const Instance& instance) { heard_of(peer, instance); },
-            [this](std::size_t peer) { left(peer); },
-            [this](std::size_t peer, std::uint64_t objects, const summary::Description& summary) {
-                context_.log.in_sync(known_[peer], objects, summary.bits, summary.hashes);
-            },
-            [this](const Invalidation& what, std::function<void()> done) {
-                if (!context_.hooks.on_invalidation) return done();
-                context_.hooks.on_invalidation(what, std::move(done));
-            },
-            [this](std::size_t peer, const Renewals& renewals) {
-                if (context_.hooks.on_renewals) context_.hooks.on_renewals(known_[peer], renewals);
-            }};
-}
+      states_(context_, feeds_) {}
 
 void PeerLinks::bind() {
     const auto& config = context_.config;
@@ -123,7 +104,7 @@ void PeerLinks::run(bool listens) {
     running_ = true;
     if (listens) context_.spawn(listen());
     context_.show_view();
-    for (auto& [contact, dialer] : dialers_) spawn(dialer);
+    for (auto& [contact, dialer] : context_.peer_dialers) spawn(dialer);
 }
 
 void PeerLinks::spawn(const std::shared_ptr<PeerDialer>& dialer) {
@@ -133,7 +114,7 @@ void PeerLinks::spawn(const std::shared_ptr<PeerDialer>& dialer) {
 void PeerLinks::stop() {
     stopped_ = true;
     finder_.stop();
-    for (auto& [contact, dialer] : dialers_) dialer->retire();
+    for (auto& [contact, dialer] : context_.peer_dialers) dialer->retire();
     feeds_.close();
     listener_.close();
 }
@@ -201,18 +182,9 @@ void PeerLinks::show_places() {
     if (running_ && context_.neighbours.changed()) context_.show_view_soon();
 }
 
-void PeerLinks::invalidated() {
-    for (auto& [contact, dialer] : dialers_) dialer->invalidated();
-}
-
 void PeerLinks::say_goodbye() {
     context_.leaving = true;
-    for (auto& [contact, dialer] : dialers_) dialer->say_goodbye();
-}
-
-bool PeerLinks::up(std::size_t peer) const {
-    const auto* dialer = dialer_to(peer, context_.membership, dialers_);
-    return dialer != nullptr && dialer->up();
+    for (auto& [contact, dialer] : context_.peer_dialers) dialer->say_goodbye();
 }
 
 void PeerLinks::log_unplaced() {
@@ -259,16 +231,18 @@ void PeerLinks::follow_peers() {
 }
 
 void PeerLinks::follow_contacts() {
+    PeerDialer::Owner& owner = *this;
     const auto& contacts = context_.membership.contacts();
-    std::erase_if(dialers_, [&](const auto& entry) {
+    std::erase_if(context_.peer_dialers, [&](const auto& entry) {
         if (contacts.contains(entry.first)) return false;
         retire(*entry.second);
         return true;
     });
     for (const auto& [id, contact] : contacts) {
-        auto& dialer = dialers_[id];
+        auto& dialer = context_.peer_dialers[id];
         if (!dialer) {
-            dialer = make_dialer(id, contact);
+            dialer = std::make_shared<PeerDialer>(context_, owner, id, contact.place, contact.node,
+                                                  contact.peer);
             if (context_.leaving) dialer->say_goodbye();
             if (running_) spawn(dialer);
         }
@@ -278,21 +252,6 @@ void PeerLinks::follow_contacts() {
         dialer->expect(contact.node);
         dialer->set_dialled(contact.dialled);
     }
-}
-
-std::shared_ptr<PeerDialer> PeerLinks::make_dialer(Contact id, const Membership::Contact& from) {
-    PeerDialer::Hooks hooks;
-    hooks.met = [this, id](const std::string& node, const Instance& instance) {
-        return met(id, node, instance);
-    };
-    hooks.met_self = [this, id] {
-        context_.membership.met_self(id, base::Clock::now());
-        follow_membership();
-    };
-    hooks.changed = [this, id](bool up) { reached(id, up); };
-    hooks.confirmed = moved_;
-    return std::make_shared<PeerDialer>(context_, id, from.place, from.node, from.peer,
-                                        std::move(hooks));
 }
 
 void PeerLinks::retire(PeerDialer& dialer) {
@@ -326,15 +285,15 @@ void PeerLinks::remove_peer(std::size_t number) {
     feeds_.remove_peer(number);
     context_.neighbours.remove_peer(number);
     context_.invalidations.remove_peer(number);
-    moved_();  // its confirmation is awaited no longer
+    context_.wake_waiting();  // its confirmation is awaited no longer
     if (running_) context_.log.left(node);
 }
 
-base::Result<std::size_t> PeerLinks::met(Contact id, const std::string& node,
+base::Result<std::size_t> PeerLinks::met(Contact at, const std::string& node,
                                          const Instance& instance) {
     using Meeting = Membership::Meeting;
     if (stopped_) return make_error_code(Error::no_peer_any_more);
-    const auto met = context_.membership.met(id, node, instance, base::Clock::now());
+    const auto met = context_.membership.met(at, node, instance, base::Clock::now());
     follow_membership();
     switch (met.meeting) {
         case Meeting::peer:
@@ -354,13 +313,18 @@ base::Result<std::size_t> PeerLinks::met(Contact id, const std::string& node,
     return make_error_code(Error::no_peer_any_more);
 }
 
-void PeerLinks::reached(Contact id, bool is_up) {
+void PeerLinks::met_self(Contact at) {
+    context_.membership.met_self(at, base::Clock::now());
+    follow_membership();
+}
+
+void PeerLinks::reached(Contact at, bool is_up) {
     if (stopped_) return;
     if (is_up) {
-        context_.membership.up(id);
+        context_.membership.up(at);
         return follow_membership();
     }
-    context_.membership.down(id, base::Clock::now());
+    context_.membership.down(at, base::Clock::now());
     finder_.look_now();
     follow_membership();
 }
@@ -380,13 +344,13 @@ void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
     context_.membership.heard(number, instance);
     follow_membership();
     give_up_others(number, instance);
-    if (auto* dialer = dialer_to(number, context_.membership, dialers_)) dialer->heard_of(instance);
+    if (auto* dialer = context_.dialer_to(number)) dialer->heard_of(instance);
 }
 
 /// Ends links to other instances of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
-    const auto* const its_own = dialer_to(number, context_.membership, dialers_);
-    for (auto& [contact, dialer] : dialers_)
+    const auto* const its_own = context_.dialer_to(number);
+    for (auto& [contact, dialer] : context_.peer_dialers)
         if (dialer->peer() == number && dialer.get() != its_own)
             dialer->give_up_other_instance(instance);
 }
@@ -394,6 +358,11 @@ void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
 void PeerLinks::left(std::size_t number) {
     context_.membership.unheard(number, base::Clock::now());
     finder_.look_now();
+}
+
+void PeerLinks::in_sync(std::size_t number, std::uint64_t objects,
+                        const summary::Description& summary) {
+    context_.log.in_sync(known_[number], objects, summary.bits, summary.hashes);
 }
 
 std::vector<ReceivedReport> PeerLinks::received_reports() const {
@@ -425,7 +394,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
             add(peer, ways->second);
-        if (const auto* dialer = dialer_to(i, context_.membership, dialers_)) dialer->report(peer);
+        if (const auto* dialer = context_.dialer_to(i)) dialer->report(peer);
         feeds_.report(i, now, peer);
         states_.show(i, peer);
         peer.renews = context_.neighbours.renews(i);
@@ -435,8 +404,8 @@ void PeerLinks::report(ClusterStatus& status) const {
         count(peer);
     }
     for (const auto& [id, contact] : context_.membership.contacts()) {
-        const auto& dialer = *dialers_.at(id);
-        if (!contact.peer || dialer_to(*contact.peer, context_.membership, dialers_) != &dialer) {
+        const auto& dialer = *context_.peer_dialers.at(id);
+        if (!contact.peer || context_.dialer_to(*contact.peer) != &dialer) {
             ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
             dialer.report(nobody);
             count(nobody);

@@ -5,7 +5,6 @@
 #include <boost/system/error_code.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,15 +24,16 @@
 
 namespace protocol {
 
-/// The links between this node and its peers in both directions: a PeerDialer to each place where
-/// a peer is or may be, and the links that peers have dialled, each a SubscriberEnd. It reports the
-/// nodes that links and look-ups meet to the membership, and carries out the membership's
-/// decisions, so that all parts know the same peers by number. Control thread only.
-class PeerLinks {
+/// The links between this node and its peers in both directions: a PeerDialer for each place
+/// where a peer is or may be, and the links that peers have dialled, each a SubscriberEnd. It
+/// reports the nodes that links and look-ups meet to the membership, and carries out the
+/// membership's decisions, so that all parts know the same peers by number. Control thread only.
+class PeerLinks final : private PeerDialer::Owner, private PeerFeeds::Owner {
 public:
-    /// `moved` is called when a peer has confirmed an invalidation, or when a link to one has
-    /// ended. `context` outlives the links.
-    PeerLinks(PeeringServices& context, std::function<void()> moved);
+    /// `context` outlives the links.
+    explicit PeerLinks(PeeringServices& context);
+    PeerLinks(const PeerLinks&) = delete;
+    PeerLinks& operator=(const PeerLinks&) = delete;
 
     /// Throws boost::system::system_error with the address in what().
     void bind();
@@ -62,12 +62,7 @@ public:
     /// Forgets peers that are gone for long. Called at each heartbeat.
     void tidy();
 
-    /// Sends new invalidations.
-    void invalidated();
     void say_goodbye();
-
-    /// Whether the link to this peer is up.
-    bool up(std::size_t peer) const;
 
     /// Adds the state of peers, places and names, and the counters of links.
     void report(ClusterStatus& status) const;
@@ -86,29 +81,31 @@ private:
     void remove_peer(std::size_t number);
 
     // Links to peers.
-    std::shared_ptr<PeerDialer> make_dialer(Contact id, const Membership::Contact& from);
     void spawn(const std::shared_ptr<PeerDialer>& dialer);
     void retire(PeerDialer& dialer);
-    base::Result<std::size_t> met(Contact id, const std::string& node, const Instance& instance);
-    void reached(Contact id, bool is_up);
+    // PeerDialer::Owner
+    base::Result<std::size_t> met(Contact at, const std::string& node,
+                                  const Instance& instance) override;
+    void met_self(Contact at) override;
+    void reached(Contact at, bool is_up) override;
     void give_up_others(std::size_t number, const Instance& instance);
 
     // Links from peers.
-    PeerFeeds::Hooks feed_hooks();
     base::awaitable<void> listen();
     base::awaitable<void> serve(boost::asio::ip::tcp::socket socket);
     void note_end(const SubscriberEnd& end, const std::string& remote,
                   const boost::system::error_code& error);
+    // PeerFeeds::Owner
     std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
-                                     const boost::asio::ip::address& from);
-    void heard_of(std::size_t number, const Instance& instance);
-    void left(std::size_t number);
+                                     const boost::asio::ip::address& from) override;
+    void heard_of(std::size_t number, const Instance& instance) override;
+    void left(std::size_t number) override;
+    void in_sync(std::size_t number, std::uint64_t objects,
+                 const summary::Description& summary) override;
 
     PeeringServices& context_;
-    std::function<void()> moved_;
     std::vector<std::string> known_;     // names of the peers that all parts know, by number
     std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
-    PeerDialers dialers_;
     PeerFeeds feeds_;
     base::Listener listener_;
     PeerFinder finder_;

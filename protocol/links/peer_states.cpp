@@ -50,8 +50,7 @@ void PeerStates::watch() {
 
 LastEnd PeerStates::last_end_of(std::size_t number) const {
     ClusterStatus::Peer peer;
-    if (const auto* dialer = dialer_to(number, context_.membership, dialers_))
-        peer.last_end = dialer->last_end();
+    if (const auto* dialer = context_.dialer_to(number)) peer.last_end = dialer->last_end();
     feeds_.report(number, base::Clock::now(), peer);
     return peer.last_end;
 }
@@ -61,7 +60,7 @@ PeerState PeerStates::state_of(std::size_t number, base::Clock::time_point now) 
     const auto state = feeds_.state(number);
     const bool has_left = state == PeerState::withdrawn;
     if (state != PeerState::connecting && state != PeerState::gone && !has_left) return state;
-    const auto* const dialer = dialer_to(number, context_.membership, dialers_);
+    const auto* const dialer = context_.dialer_to(number);
     if (dialer == nullptr) return state;
     if (const auto up_since = dialer->up_since()) {
         if (context_.pulses[number].it_cannot_dial == kHasLeftReport) return PeerState::withdrawn;
@@ -95,7 +94,7 @@ std::string PeerStates::cause_of(std::size_t number, PeerState state) const {
         case PeerState::lagging:
             return "it has yet to confirm invalidations made while it was away";
         case PeerState::in_sync: {
-            const auto* const dialer = dialer_to(number, context_.membership, dialers_);
+            const auto* const dialer = context_.dialer_to(number);
             if (dialer == nullptr || dialer->up() || !dialer->last_end().error || context_.leaving)
                 return {};
             return "it is asked, but this node cannot make its link to it, so it lacks the summary "
@@ -111,7 +110,7 @@ const PeerDialer* PeerStates::dialer_at(const boost::asio::ip::address& address)
     const auto host = base::plain_address(address).to_string();
     for (const auto& [id, contact] : context_.membership.contacts())
         if (contact.place.host == host && !contact.peer && !contact.met_self)
-            return dialers_.at(id).get();
+            return context_.peer_dialers.at(id).get();
     return nullptr;
 }
 
@@ -123,7 +122,7 @@ std::string PeerStates::why_without_address(std::size_t number) const {
     cause += "; its link comes from " + host;
     for (const auto& [id, contact] : context_.membership.contacts()) {
         if (contact.place.host != host) continue;
-        const auto error = dialers_.at(id)->last_end().reason();
+        const auto error = context_.peer_dialers.at(id)->last_end().reason();
         if (contact.met_self) return cause + ", the address of this node itself";
         if (contact.peer && contact.peer != number && !shown_[*contact.peer].node.empty())
             return cause + ", where " + shown_[*contact.peer].node + " answers";
@@ -136,7 +135,7 @@ std::string PeerStates::why_without_address(std::size_t number) const {
 std::uint64_t PeerStates::cannot_dial(std::size_t number) const {
     if (context_.leaving) return kHasLeftReport;
     if (context_.pulses[number].said_goodbye) return 0;
-    const auto* dialer = dialer_to(number, context_.membership, dialers_);
+    const auto* dialer = context_.dialer_to(number);
     if (dialer == nullptr) {
         const auto from = feeds_.came_from(number);
         dialer = from ? dialer_at(*from) : nullptr;

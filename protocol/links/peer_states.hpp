@@ -17,8 +17,8 @@ namespace protocol {
 /// itself. All arguments outlive it. Control thread only.
 class PeerStates {
 public:
-    PeerStates(PeeringServices& context, const PeerFeeds& feeds, const PeerDialers& dialers)
-        : context_(context), feeds_(feeds), dialers_(dialers) {}
+    PeerStates(PeeringServices& context, const PeerFeeds& feeds)
+        : context_(context), feeds_(feeds) {}
 
     void add_peer(std::size_t number, std::string node);
     void remove_peer(std::size_t number) { shown_[number] = {}; }
@@ -39,7 +39,6 @@ private:
 
     PeeringServices& context_;
     const PeerFeeds& feeds_;
-    const PeerDialers& dialers_;
     /// The state that a peer was last found in, and since when.
     struct Shown {
         std::string node;  // empty: the number is free

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "protocol/links/hello.hpp"
@@ -11,20 +13,38 @@
 #include "protocol/membership/hello_backlog.hpp"
 #include "protocol/membership/membership.hpp"
 #include "protocol/membership/neighbourhood.hpp"
+#include "protocol/membership/peer_view.hpp"
 #include "protocol/membership/peering_config.hpp"
 #include "protocol/publishing/invalidation_log.hpp"
 #include "protocol/publishing/publisher.hpp"
 #include "protocol/wire/codec.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
+#include "protocol/wire/renewal.hpp"
 
 namespace protocol {
 
 class PublisherEnd;
 
-/// The state that all links of one node share, free of executor, socket, clock, randomness and log.
-/// After each step its owner (PeeringServices or a simulator) checks whether the neighbourhood has
-/// a new view, and whether the neighbourhood or the publisher has work in slices. One thread.
-/// Outlives all links.
+/// Notices from the cluster to its owner, on the control thread. A hook must neither call stop()
+/// nor destroy the cluster.
+struct ClusterHooks {
+    /// A new view; called once in start(), and at each change.
+    std::function<void(std::shared_ptr<const PeerView>)> on_view;
+    /// An invalidation by a peer, to be applied before the hook returns. The owner calls `done`
+    /// once, on the control thread, when the effect would survive the death of this process: at
+    /// once or later, even after the end of the link and the cluster. The peer then gets a
+    /// confirmation, as soon as all earlier invalidations are done too. The same invalidation may
+    /// come again. The hook may be empty.
+    std::function<void(const Invalidation&, std::function<void()> done)> on_invalidation;
+    /// Peer `node` tells of renewals. The hook may be empty.
+    std::function<void(const std::string& node, const Renewals&)> on_renewals;
+};
+
+/// A node's part in the cluster as all its links share it, free of executor, socket, clock,
+/// randomness and log. After each step its owner (PeeringServices or a test) checks whether the
+/// neighbourhood has a new view, and whether the neighbourhood or the publisher has work in slices.
+/// One thread. Outlives all links.
 struct Peering {
     using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -41,6 +61,7 @@ struct Peering {
     Membership membership;
     Neighbourhood neighbours;
     HelloBacklog hello_backlog;
+    ClusterHooks hooks;
 
     /// Shared knowledge of the two links with one peer, so that a message on one of them shows life
     /// on both.

@@ -49,8 +49,8 @@ PeeringServices::PeeringServices(boost::asio::any_io_executor on, PeeringConfig 
       dialer(executor),
       dial_permits(executor),
       log(config.node),
-      hooks(std::move(to_owner)),
       tasks(executor) {
+    hooks = std::move(to_owner);
     report.read_clock();
 }
 
@@ -77,6 +77,13 @@ void PeeringServices::show_view_soon() {
 void PeeringServices::settle() {
     if (neighbours.changed()) neighbours.takes_away() ? show_view() : show_view_soon();
     if (plan_work) plan_work();
+}
+
+PeerDialer* PeeringServices::dialer_to(std::size_t peer) const {
+    const auto& contact = membership.peers()[peer].contact;
+    if (!contact) return nullptr;
+    const auto found = peer_dialers.find(*contact);
+    return found == peer_dialers.end() ? nullptr : found->second.get();
 }
 
 std::unique_ptr<const base::PskContext> link_tls(const PeeringConfig& config) {

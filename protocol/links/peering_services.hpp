@@ -1,22 +1,29 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <vector>
 
 #include "base/async/deadline.hpp"
 #include "base/async/task_group.hpp"
 #include "base/net/dialer.hpp"
 #include "base/net/resolver.hpp"
 #include "base/tls/psk_context.hpp"
-#include "protocol/links/cluster_hooks.hpp"
 #include "protocol/links/link_log.hpp"
 #include "protocol/links/peering.hpp"
 #include "protocol/membership/dial_permits.hpp"
+#include "protocol/membership/membership.hpp"
 
 namespace protocol {
 
-/// The state of all links, and the services that they use. Outlives all links. Control thread only.
+class PeerDialer;
+
+/// The peering of a node, with the services that its links use. Outlives all links. Control thread
+/// only.
 struct PeeringServices : Peering {
     PeeringServices(boost::asio::any_io_executor on, PeeringConfig configuration,
                     ClusterHooks hooks);
@@ -27,7 +34,6 @@ struct PeeringServices : Peering {
     base::Dialer dialer;
     DialPermits dial_permits;
     LinkLog log;
-    ClusterHooks hooks;
     base::TaskGroup tasks;
     std::weak_ptr<void> owner;  // set when the links begin to run
 
@@ -37,6 +43,17 @@ struct PeeringServices : Peering {
     /// Guards posted handlers, which may run after the end.
     std::shared_ptr<PeeringServices*> anchor = std::make_shared<PeeringServices*>(this);
     bool view_is_planned = false;
+
+    /// Coroutines that wait until a peer has confirmed an invalidation, or a link to one has ended.
+    std::vector<boost::asio::steady_timer*> waiting;
+    void wake_waiting() {
+        for (auto* timer : waiting) timer->cancel();
+    }
+
+    /// The links that this node makes, by place.
+    std::map<Membership::ContactId, std::shared_ptr<PeerDialer>> peer_dialers;
+    /// The dialer of the place where this peer is dialled; null: there is none.
+    PeerDialer* dialer_to(std::size_t peer) const;
 
     /// Runs `task`, which keeps the owner of the links alive.
     void spawn(base::awaitable<void> task);

@@ -25,8 +25,8 @@ PublisherEnd::~PublisherEnd() {
 void PublisherEnd::leave() {
     if (!outbox_) return;
     std::erase(state_.subscribers, this);
-    state_.neighbours.set_renews(*peer_, false);
-    auto& pulse = state_.pulse(*peer_);
+    state_.neighbours.set_renews(*kept_.peer, false);
+    auto& pulse = state_.pulse(*kept_.peer);
     pulse.listens_elsewhere = false;
     pulse.it_cannot_dial = 0;
     pulse.wake_subscriber();
@@ -57,8 +57,7 @@ void PublisherEnd::greet(const HelloMessage& message) {
     const auto peer = owner_.met(answer->node, answer->instance);
     if (ended()) return;  // the place was dropped
     if (!peer) return end(peer.error());
-    peer_ = *peer;
-    answered_ = answer->node;
+    kept_.peer = *peer;
     secure(answer->secrets.from_publisher, answer->secrets.from_subscriber);
     answer_ = std::move(*answer);
     says_ = Says::proof;
@@ -73,7 +72,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
     }
     heard_at_ = now;
     if (const auto* confirm = std::get_if<Confirm>(&message)) {
-        if (!state_.invalidations.confirm(*peer_, confirm->last))
+        if (!state_.invalidations.confirm(*kept_.peer, confirm->last))
             return end(make_error_code(Error::unexpected_frame));
         judge_standing();
         owner_.confirmed();
@@ -89,30 +88,31 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
 }
 
 void PublisherEnd::take(const Heartbeat& beat) {
-    auto& pulse = state_.pulse(*peer_);
+    auto& pulse = state_.pulse(*kept_.peer);
     const bool listens = beat.objects == kListensElsewhere;
     if (std::exchange(pulse.listens_elsewhere, listens) != listens) pulse.wake_subscriber();
     pulse.it_cannot_dial = reason_in(beat.objects).empty() ? 0 : beat.objects;
     // A peer that came during the drain has missed the goodbye itself.
     if (pulse.it_cannot_dial == kHasLeftReport) pulse.said_goodbye = true;
     pulse.promised = beat.next;
-    const auto before = std::exchange(features_, beat.features);
-    state_.neighbours.set_renews(*peer_, (features_ & kTakesRenewals) != 0);
-    if ((before & kTakesReports) != 0 || !has_report()) return;
+    const auto took_reports = takes(kTakesReports);
+    features_ = beat.features;
+    state_.neighbours.set_renews(*kept_.peer, takes(kTakesRenewals));
+    if (took_reports || !has_report()) return;
     report_follows_ = true;  // a new link need not wait for a heartbeat
     wake();
 }
 
 void PublisherEnd::begin(TimePoint now) {
-    if (!peer_) return end(make_error_code(Error::no_peer_any_more));
+    if (!kept_.peer) return end(make_error_code(Error::no_peer_any_more));
     heard_at_ = up_since_ = now;
     welcomed();
     // The peer may use the token at once, so the workers must know it before.
-    state_.neighbours.accept(*peer_, answer_->secrets.token);
+    state_.neighbours.accept(*kept_.peer, answer_->secrets.token);
     instance_ = answer_->instance;
     hello_.reset();
     answer_.reset();
-    state_.invalidations.connected(*peer_, instance_);
+    state_.invalidations.connected(*kept_.peer, instance_);
     kept_.behind_until = state_.invalidations.last();
     ++kept_.counters.connects;
     outbox_.emplace(Outbox::Config{state_.config.max_queued_bytes, state_.config.timings.heartbeat},
@@ -127,8 +127,8 @@ void PublisherEnd::begin(TimePoint now) {
 /// others. This node does not ask it until it has caught up. While the link is up, the age of a
 /// copy suffices, since the delay is a few milliseconds.
 void PublisherEnd::judge_standing() {
-    state_.neighbours.set_lagging(*peer_,
-                                  state_.invalidations.confirmed(*peer_) < kept_.behind_until);
+    state_.neighbours.set_lagging(*kept_.peer,
+                                  state_.invalidations.confirmed(*kept_.peer) < kept_.behind_until);
 }
 
 std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
@@ -143,8 +143,7 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
     }
     if (!outbox_) return std::nullopt;
     if (!finished()) {
-        const auto softly = (features_ & kTakesRenewals) != 0;
-        if (auto order = state_.invalidations.next(*peer_, softly)) {
+        if (auto order = state_.invalidations.next(*kept_.peer, takes(kTakesRenewals))) {
             renewals_.clear();  // they may be of what the order ends
             return std::move(*order);
         }
@@ -162,8 +161,8 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
 }
 
 void PublisherEnd::tell(const Renewal& renewal, TimePoint at, const summary::PeerSet& peers) {
-    const auto takes = (features_ & kTakesRenewals) != 0 && !kept_.leaving;
-    if (!takes || !peers.contains(static_cast<unsigned>(*peer_)) ||
+    const auto is_wanted = takes(kTakesRenewals) && !kept_.leaving;
+    if (!is_wanted || !peers.contains(static_cast<unsigned>(*kept_.peer)) ||
         renewals_.size() >= kMaxRenewalsAtOnce)
         return;
     renewals_.push_back({renewal, at});
@@ -184,7 +183,7 @@ std::optional<Message> PublisherEnd::next_renewals(TimePoint now) {
 }
 
 bool PublisherEnd::has_report() const {
-    return (features_ & kTakesReports) != 0 && !kept_.leaving && state_.report.bytes &&
+    return takes(kTakesReports) && !kept_.leaving && state_.report.bytes &&
            state_.report.number != reported_.number;
 }
 
@@ -199,7 +198,7 @@ LinkEnd::TimePoint PublisherEnd::due() const {
     if (ended()) return TimePoint::max();
     if (says_ != Says::nothing) return TimePoint::min();
     if (!outbox_) return TimePoint::max();
-    if (!finished() && state_.invalidations.has_next(*peer_)) return TimePoint::min();
+    if (!finished() && state_.invalidations.has_next(*kept_.peer)) return TimePoint::min();
     if (awaits_confirmation()) return TimePoint::max();
     if (!finished() && !renewals_.empty()) return TimePoint::min();
     return report_follows_ ? TimePoint::min() : outbox_->due();
@@ -207,13 +206,13 @@ LinkEnd::TimePoint PublisherEnd::due() const {
 
 LinkEnd::Limit PublisherEnd::limit() const {
     if (!outbox_) return {hello_until_.at(), Error::hello_timeout};
-    const auto heard_at = std::max(heard_at_, state_.pulse(*peer_).heard_at);
-    return {heard_at + state_.silence_limit(*peer_), Error::peer_silent};
+    const auto heard_at = std::max(heard_at_, state_.pulse(*kept_.peer).heard_at);
+    return {heard_at + state_.silence_limit(*kept_.peer), Error::peer_silent};
 }
 
 /// The goodbye waits for the confirmation of all invalidations.
 bool PublisherEnd::awaits_confirmation() const {
-    return kept_.leaving && state_.invalidations.pending(*peer_) > 0;
+    return kept_.leaving && state_.invalidations.pending(*kept_.peer) > 0;
 }
 
 void PublisherEnd::offer(const Announcement& announcement) {

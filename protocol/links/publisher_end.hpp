@@ -27,15 +27,16 @@ class PublisherEnd final : public LinkEnd {
 public:
     /// State kept from one connection to the next.
     struct SessionState {
-        std::uint64_t behind_until = 0;  // it must confirm this before its copies count
-        bool leaving = false;            // sends only invalidations and the goodbye
-        LinkCounters counters;           // without those of the present Outbox
+        std::optional<std::size_t> peer;  // at this place; empty: unknown. Fixed while it is up
+        std::uint64_t behind_until = 0;   // it must confirm this before its copies count
+        bool leaving = false;             // sends only invalidations and the goodbye
+        LinkCounters counters;            // without those of the present Outbox
     };
     /// Receives questions and notices of the end.
     class Owner {
     public:
-        /// A node has answered at the place. Returns its peer number, or an error if the link is
-        /// unwanted.
+        /// A node has answered at the place. Returns its peer number, which SessionState gets, or
+        /// an error if the link is unwanted.
         virtual base::Result<std::size_t> met(const std::string& node,
                                               const Instance& instance) = 0;
         /// This node itself has answered there.
@@ -63,8 +64,6 @@ public:
     void heard_in_hello(TimePoint now) override { hello_until_.heard(now); }
     LinkCounters& traffic() override { return kept_.counters; }
 
-    /// The peer at this place; empty: unknown. Called before the link is up.
-    void set_peer(std::optional<std::size_t> peer) { peer_ = peer; }
     // Preconditions: the link is up.
     void offer(const Announcement& announcement);
     /// The check-hash goes out in one write with the next heartbeat or announcement.
@@ -83,13 +82,12 @@ public:
     LinkCounters counters() const;
     /// Keeps the counters at the end of the connection. Skipped at the end of the whole node.
     void leave();
-    /// The node that answered; empty before.
-    const std::string& answered() const { return answered_; }
 
 private:
     void greet(const HelloMessage& message);
     void begin(TimePoint now);
     bool awaits_confirmation() const;
+    bool takes(std::uint8_t feature) const { return (features_ & feature) != 0; }
     void judge_standing();
     void take(const Heartbeat& beat);
     std::optional<Message> next_renewals(TimePoint now);
@@ -102,8 +100,6 @@ private:
     std::optional<PublisherHello> hello_;           // during the hello
     std::optional<PublisherHello::Answer> answer_;  // during the hello
     enum class Says { hello, nothing, proof } says_ = Says::hello;
-    std::string answered_;
-    std::optional<std::size_t> peer_;
     Instance instance_{};           // of the peer, while the link is up
     std::optional<Outbox> outbox_;  // while the link is up
     std::uint8_t features_ = 0;     // of the peer, on this connection

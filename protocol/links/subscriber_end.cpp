@@ -158,7 +158,7 @@ void SubscriberEnd::take_proof(const HelloMessage& message, TimePoint now) {
     secure(secrets->from_subscriber, secrets->from_publisher);
     if (!has_last_words_) {
         state_.hello_backlog.proved(*peer_, from_);
-        all_.hooks_.heard_of(*peer_, all_.slots_[*peer_].instance);
+        all_.owner_.heard_of(*peer_, all_.slots_[*peer_].instance);
         state_.neighbours.begin_feed(
             *peer_, {secrets->token, number_of(all_.slots_[*peer_].instance), encrypted()});
     }
@@ -190,7 +190,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
             if (alive) return make_error_code(Error::duplicate_id);
         }
     }
-    const auto peer = all_.hooks_.admit(node, instance, from_);
+    const auto peer = all_.owner_.admit(node, instance, from_);
     if (!peer)
         return make_error_code(state_.membership.admits(node) ? Error::peers_full
                                                               : Error::unknown_node);
@@ -248,7 +248,8 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
         return;
     }
     const auto* renewals = std::get_if<Renewals>(&message);
-    if (renewals != nullptr && all_.hooks_.renewed) all_.hooks_.renewed(peer, *renewals);
+    if (renewals != nullptr && state_.hooks.on_renewals)
+        state_.hooks.on_renewals(state_.neighbours.node(peer), *renewals);
     const auto* begin = std::get_if<SnapshotBegin>(&message);
     if (begin != nullptr && !slot.descriptors.take(begin->summary, now))
         return end(make_error_code(Error::too_many_shapes));
@@ -281,11 +282,11 @@ void SubscriberEnd::take_last_words(const Message& message, TimePoint now) {
     if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) apply(*drop);
 }
 
-void SubscriberEnd::apply(const SyncSession::Drop& drop) {
+void SubscriberEnd::apply(const Invalidation& what) {
     auto done = receipts_->hand_out(session_->applied());
-    if (!all_.hooks_.invalidated) return done();
+    if (!state_.hooks.on_invalidation) return done();
     try {
-        all_.hooks_.invalidated({drop.keys, drop.tags, drop.all, drop.soft}, std::move(done));
+        state_.hooks.on_invalidation(what, std::move(done));
     } catch (...) {
         // The exception ends the link. The next link repeats the invalidations that are not kept,
         // and applies them.
@@ -306,8 +307,7 @@ void SubscriberEnd::load() {
     auto& replica = session_->replica();
     state_.neighbours.load(*peer_, replica);
     if (session_->counters().snapshots_received > 1) return;
-    if (all_.hooks_.in_sync)
-        all_.hooks_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
+    all_.owner_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
 }
 
 std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
@@ -362,7 +362,7 @@ void SubscriberEnd::leave(const error_code& error) {
     state_.pulse(*peer_).subscriber = nullptr;
     if (error == Error::goodbye) state_.membership.said_goodbye(*peer_, slot.instance);
     state_.neighbours.end_feed(*peer_);
-    if (!all_.closed_ && all_.hooks_.left) all_.hooks_.left(*peer_);
+    if (!all_.closed_) all_.owner_.left(*peer_);
 }
 
 }  // namespace protocol

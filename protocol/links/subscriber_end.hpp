@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,29 +30,25 @@ public:
     using TimePoint = Peering::TimePoint;
     using Address = boost::asio::ip::address;
 
-    /// Decisions and notices that concern the membership.
-    struct PeerHooks {
+    /// Decides about the membership.
+    class Owner {
+    public:
         /// A node that may become a peer has proved that it has a key. Returns its number, or
         /// nullopt when there is too little room.
-        std::function<std::optional<std::size_t>(const std::string& node, const Instance& instance,
-                                                 const Address& from)>
-            admit;
+        virtual std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
+                                                 const Address& from) = 0;
         /// Its link is about to be welcomed.
-        std::function<void(std::size_t peer, const Instance& instance)> heard_of;
+        virtual void heard_of(std::size_t peer, const Instance& instance) = 0;
         /// Its link has ended, and no other has replaced it.
-        std::function<void(std::size_t peer)> left;
-    };
-    struct Hooks : PeerHooks {
+        virtual void left(std::size_t peer) = 0;
         /// Its first summary on this link has arrived.
-        std::function<void(std::size_t peer, std::uint64_t objects,
-                           const summary::Description& summary)>
-            in_sync;
-        /// It has sent an invalidation; ClusterHooks explains `done`.
-        std::function<void(const Invalidation&, std::function<void()> done)> invalidated;
-        /// It has renewed what this node may store, too.
-        std::function<void(std::size_t peer, const Renewals&)> renewed;
+        virtual void in_sync(std::size_t peer, std::uint64_t objects,
+                             const summary::Description& summary) = 0;
+
+    protected:
+        ~Owner() = default;
     };
-    PeerFeeds(Peering& state, Hooks hooks) : state_(state), hooks_(std::move(hooks)) {}
+    PeerFeeds(Peering& state, Owner& owner) : state_(state), owner_(owner) {}
     PeerFeeds(const PeerFeeds&) = delete;
     PeerFeeds& operator=(const PeerFeeds&) = delete;
 
@@ -102,7 +97,7 @@ private:
     };
 
     Peering& state_;
-    Hooks hooks_;
+    Owner& owner_;
     std::deque<Slot> slots_;  // by number; a deque, so that slots stay in place
     std::map<HelloBacklog::Ticket, SubscriberEnd*> hellos_;  // ends in the hello, by ticket
     bool closed_ = false;
@@ -152,7 +147,7 @@ private:
     void refuse(const boost::system::error_code& error);
     bool leave_backlog();
     void leave(const boost::system::error_code& error);
-    void apply(const SyncSession::Drop& drop);
+    void apply(const Invalidation& what);
     void more_is_kept() override;
     void load();
 

@@ -9,6 +9,7 @@
 
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/wire/heartbeat.hpp"
+#include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/coding/snapshot_reader.hpp"
 #include "summary/directory/replica.hpp"
@@ -78,12 +79,7 @@ public:
         Error reason;
         bool operator==(const Close&) const = default;
     };
-    struct Drop {  // these responses are invalid; applied() is the number of the last
-        std::vector<summary::KeyHash> keys, tags;
-        bool all = false;   // and so is everything else that is stored
-        bool soft = false;  // Invalidation::soft
-        bool operator==(const Drop&) const = default;
-    };
+    using Drop = Invalidation;  // to be applied; applied() is the number of the last
     using Action = std::variant<Load, Change, Close, Drop>;
 
     /// `applied` and `kept`: see Confirmations.

@@ -14,6 +14,7 @@ struct Invalidation {
     bool all = false;   // everything else that is stored, too; only peers send it, see FORMAT.md
     bool soft = false;  // they become stale in place of ending, where a node can do so
 
+    bool operator==(const Invalidation&) const = default;
     bool empty() const { return keys.empty() && tags.empty() && !all; }
     /// Precondition: `more` is as soft.
     Invalidation& operator+=(const Invalidation& more) {

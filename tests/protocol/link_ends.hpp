@@ -25,24 +25,18 @@ inline constexpr TimePoint kNow{1000s};
 inline const std::string kClusterKey = "the cluster key of the tests, 32 bytes+";
 
 /// One of two nodes that list each other; the other is its peer 0.
-struct MachineNode {
+struct MachineNode final : PeerFeeds::Owner {
     MachineNode(const std::string& name, const std::string& other, unsigned instance,
                 const std::string& key = kClusterKey)
         : state(config(name, other, key), filled<Instance>(instance), 1, kNow),
-          feeds(state,
-                {{[this](const auto& node, const auto& came_as, const auto& from) {
-                      return state.membership.came(node, came_as, from.to_string(), kNow);
-                  },
-                  [this](std::size_t, const Instance&) { ++heard_of; },
-                  [this](std::size_t) { ++left; }},
-                 [this](std::size_t, std::uint64_t, const summary::Description&) { ++in_sync; },
-                 [this](const Invalidation& what, std::function<void()> done) {
-                     dropped += what;
-                     keeps_late ? to_keep.push_back(std::move(done)) : done();
-                 },
-                 [this](std::size_t, const Renewals& all) {
-                     renewed.insert(renewed.end(), all.list.begin(), all.list.end());
-                 }}) {
+          feeds(state, *this) {
+        state.hooks.on_invalidation = [this](const Invalidation& what, std::function<void()> done) {
+            dropped += what;
+            keeps_late ? to_keep.push_back(std::move(done)) : done();
+        };
+        state.hooks.on_renewals = [this](const std::string&, const Renewals& all) {
+            renewed.insert(renewed.end(), all.list.begin(), all.list.end());
+        };
         state.membership.configure(state.config.peers, {}, kNow);
         state.neighbours.add_peer(0, other);
         state.neighbours.place(0, {"127.0.0.1", 3128});
@@ -71,13 +65,23 @@ struct MachineNode {
         return state.invalidations.add({std::vector{summary::KeyHash{key, key}}, {}});
     }
 
+    std::optional<std::size_t> admit(const std::string& node, const Instance& instance,
+                                     const PeerFeeds::Address& from) override {
+        return state.membership.came(node, instance, from.to_string(), kNow);
+    }
+    void heard_of(std::size_t, const Instance&) override { ++times_heard_of; }
+    void left(std::size_t) override { ++times_left; }
+    void in_sync(std::size_t, std::uint64_t, const summary::Description&) override {
+        ++times_in_sync;
+    }
+
     Peering state;
     PeerFeeds feeds;
     Invalidation dropped;
     std::vector<Renewal> renewed;
     bool keeps_late = false;  // what is dropped is done when a test calls one of these
     std::vector<std::function<void()>> to_keep;
-    int heard_of = 0, in_sync = 0, left = 0;
+    int times_heard_of = 0, times_in_sync = 0, times_left = 0;
 };
 
 /// Notes the calls of a publishing end, and answers for the membership.

@@ -144,7 +144,7 @@ TEST_F(PublisherEndTest, APeerThatIsForgottenMeanwhileIsNotWelcome) {
     const auto challenge = challenge_of_b();
     end().on_hello(HelloMessage(challenge), kNow);
     pass(end(), *b_end, kNow);
-    end().set_peer(std::nullopt);
+    publishing.kept.peer.reset();
     pass(*b_end, end(), kNow);
     EXPECT_EQ(over(end()), Error::no_peer_any_more);
     EXPECT_FALSE(end().up());

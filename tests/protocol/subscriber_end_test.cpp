@@ -46,12 +46,12 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     EXPECT_TRUE(end->tags() && end->greeted());
     EXPECT_FALSE(end->awaits_proof());
     EXPECT_EQ(b.state.hello_backlog.size(), 0U);
-    EXPECT_EQ(b.heard_of, 1);
+    EXPECT_EQ(b.times_heard_of, 1);
     EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
     publishing.end->on_message(says<Welcome>(*end), kNow);
     EXPECT_EQ(says<Heartbeat>(*end).objects, kListensElsewhere);
     pass(*publishing.end, *end, kNow);
-    EXPECT_EQ(b.in_sync, 1);
+    EXPECT_EQ(b.times_in_sync, 1);
     EXPECT_EQ(b.report().state, PeerState::in_sync);
     EXPECT_TRUE(b.state.neighbours.take_view()->peers[0].in_sync);
 }
@@ -121,7 +121,7 @@ TEST_F(SubscriberEndTest, AFalseProofIsRefused) {
     EXPECT_EQ(says<Refusal>(*end).reason, Error::bad_proof);
     EXPECT_EQ(over(*end), Error::bad_proof);
     EXPECT_FALSE(end->tags());
-    EXPECT_EQ(b.heard_of, 0);
+    EXPECT_EQ(b.times_heard_of, 0);
 }
 
 TEST_F(SubscriberEndTest, OfWhatIsNoHelloOnlyWhatTravelsIsSaid) {
@@ -152,7 +152,7 @@ TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) 
     EXPECT_EQ(over(*first.end), Error::superseded);
     EXPECT_TRUE(first.end->closed());
     EXPECT_FALSE(second.end->over(kNow));
-    EXPECT_EQ(b.left, 1);
+    EXPECT_EQ(b.times_left, 1);
     first.end->over_because(make_error_code(Error::superseded), kNow);
     first.end.reset();
     EXPECT_EQ(b.report().state, PeerState::in_sync) << "the end of the first is not the peer's";
@@ -315,7 +315,7 @@ TEST_F(SubscriberEndTest, AGoodbyeAndABreakLeadToDifferentStates) {
     EXPECT_EQ(over(*link.end), Error::goodbye);
     link.end->over_because(over(*link.end), kNow);
     EXPECT_EQ(b.report().state, PeerState::withdrawn);
-    EXPECT_EQ(b.left, 1);
+    EXPECT_EQ(b.times_left, 1);
     EXPECT_EQ(b.state.neighbours.take_view()->peers[0].token, "");
 
     Connection broken(a, b);
@@ -428,7 +428,7 @@ TEST_F(SubscriberEndTest, AnInstanceThatHasBeenReplacedStillSendsItsInvalidation
     EXPECT_EQ(b.report().state, PeerState::in_sync);
     EXPECT_EQ(b.report().last_end.reason(), "");
     EXPECT_FALSE(link.end->over(kNow));
-    EXPECT_EQ(b.heard_of, 2);
+    EXPECT_EQ(b.times_heard_of, 2);
     next.invalidate(8);
     exchange(*link.publishing.end, *link.end);
     EXPECT_EQ(b.dropped.keys.size(), 2U);
@@ -450,7 +450,7 @@ TEST_F(SubscriberEndTest, ARefusedNodeHasNamedItselfAndTheNodeItLooksFor) {
 TEST_F(SubscriberEndTest, HoweverItGoesItsPlaceIsFree) {
     { Connection link(a, b); }  // nobody has said why
     EXPECT_EQ(b.report().state, PeerState::gone);
-    EXPECT_EQ(b.left, 1);
+    EXPECT_EQ(b.times_left, 1);
     { const auto end = subscribing(b); }
     EXPECT_EQ(b.state.hello_backlog.size(), 0U);
 }
@@ -460,7 +460,7 @@ TEST_F(SubscriberEndTest, APeerThatIsRemovedLosesItsLink) {
     b.feeds.remove_peer(0);
     EXPECT_EQ(over(*link.end), Error::no_peer_any_more);
     EXPECT_TRUE(link.end->closed());
-    EXPECT_EQ(b.left, 1);
+    EXPECT_EQ(b.times_left, 1);
 }
 
 TEST_F(SubscriberEndTest, AStrangersOldestHelloMakesRoom) {
