@@ -92,9 +92,7 @@ void NodeInvalidations::announce(const protocol::Invalidation& what) {
 }
 
 void NodeInvalidations::apply(const protocol::Invalidation& what, std::function<void()> done) {
-    const auto now = Clock::now();
-    const auto ended =
-        what.soft ? cache_.store.invalidate_softly(what, now) : cache_.store.invalidate(what, now);
+    const auto ended = cache_.store.invalidate(what, Clock::now());
     if (what.all && ended > 0)
         spdlog::warn("a peer has lost the names of its invalidations: the whole store is dropped");
     // A journal concerns the invalidations of its own node, so its fault does not matter here.
@@ -119,8 +117,7 @@ asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
     report.node = node_;
     const auto what = invalidation_of(order, cache_.key_hasher);
     const auto now = Clock::now();
-    auto& store = cache_.store;
-    report.objects = order.soft ? store.invalidate_softly(what, now) : store.invalidate(what, now);
+    report.objects = cache_.store.invalidate(what, now);
     announce(what);
     const auto number = cluster_->last_invalidation();
     const auto deadline = now + kPurgeDeadline;

@@ -73,9 +73,10 @@ std::size_t Store::variants(summary::KeyHash hash, std::string_view uri) {
     return entry && entry->uri == uri ? entry->variants.size() : 0;
 }
 
-std::size_t Store::invalidate_softly(const protocol::Invalidation& what, Clock::time_point now) {
+std::size_t Store::invalidate(const protocol::Invalidation& what, Clock::time_point now) {
+    if (!what.soft) return invalidations_.invalidate(what, now);
     SoftPurge purge(shards_, what, hasher_);
-    const auto ended = invalidate(what, now);
+    const auto ended = invalidations_.invalidate(what, now);
     purge.put_back(shards_, memory_, leases_, ledger_, invalidations_.memory(), now);
     return ended;
 }

@@ -118,11 +118,8 @@ public:
     bool invalidate(summary::KeyHash key, Clock::time_point now) {
         return invalidations_.invalidate(key, now);
     }
-    std::size_t invalidate(const protocol::Invalidation& what, Clock::time_point now) {
-        return invalidations_.invalidate(what, now);
-    }
-    /// The same, but responses in memory that can be validated stay, as stale ones.
-    std::size_t invalidate_softly(const protocol::Invalidation& what, Clock::time_point now);
+    /// After a soft invalidation, responses in memory that can be validated stay, as stale ones.
+    std::size_t invalidate(const protocol::Invalidation& what, Clock::time_point now);
     /// Calls `kept` once the disk has noted all earlier invalidations, so that they survive this
     /// process. At once without a disk, and never if no directory could note them.
     void when_kept(std::function<void()> kept);
