@@ -5,13 +5,8 @@
 #include <vector>
 
 #include "proxy/config/config.hpp"
-#include "proxy/config/config_section.hpp"
 
 namespace proxy {
-
-/// Reads the list `certificates` of the section `tls`. A certificate file may be listed once,
-/// because it identifies its pair in messages and metrics.
-void read_pairs(ConfigContext& context, ConfigSection& tls, TlsConfig& out);
 
 /// All pairs of a listener: that of `certificate` and `key`, then the list.
 std::vector<CertificateFiles> certificate_pairs(const TlsConfig& tls);

@@ -16,56 +16,51 @@ using nlohmann::ordered_json;
 
 constexpr std::uint64_t kShareKeptForOthers = 8;  // one part in so many
 
-ordered_json members_json(const Config& config, std::string_view parent);
-
 /// One setting as JSON. A discarded value stands for one that is not shown.
 class SettingPrinter {
 public:
-    SettingPrinter(const Config& config, const Setting& setting)
-        : config_(config), setting_(setting) {}
+    SettingPrinter(ConstObjectRef object, const Setting& setting)
+        : object_(object), setting_(setting) {}
 
     ordered_json operator()(const SizeValue& value) const {
-        return format_size(value.get(config_));
+        return format_size(value.get(object_));
     }
-    ordered_json operator()(const CountValue& value) const { return value.get(config_); }
+    ordered_json operator()(const CountValue& value) const { return value.get(object_); }
     ordered_json operator()(const DurationValue& value) const {
-        return format_duration(value.get(config_));
+        const auto span = value.get(object_);
+        return span == kNoSpan ? discarded() : ordered_json(format_duration(span));
     }
-    ordered_json operator()(const FractionValue& value) const { return value.get(config_); }
-    ordered_json operator()(const FlagValue& value) const { return value.get(config_); }
+    ordered_json operator()(const FractionValue& value) const { return value.get(object_); }
+    ordered_json operator()(const FlagValue& value) const { return value.get(object_); }
     ordered_json operator()(const ChoiceValue& value) const {
-        return value.words[value.get(config_)];
+        return value.words[value.get(object_)];
     }
-    ordered_json operator()(const EndpointValue& value) const { return value.get(config_).text(); }
+    ordered_json operator()(const EndpointValue& value) const { return value.get(object_).text(); }
     ordered_json operator()(const TextValue& value) const {
-        const auto& text = value.get(config_);
+        const auto& text = value.get(object_);
         return text.empty() ? discarded() : ordered_json(text);
     }
-    ordered_json operator()(const PrefixesValue& value) const { return value.get(config_).texts(); }
+    ordered_json operator()(const PrefixesValue& value) const { return value.get(object_).texts(); }
     ordered_json operator()(const SectionValue& value) const {
-        if (value.is_present == nullptr || value.is_present(config_))
-            return members_json(config_, setting_.path);
+        if (value.is_present == nullptr || value.is_present(object_))
+            return members_json(object_, setting_.path);
         return value.remove != nullptr ? ordered_json() : discarded();
     }
-    ordered_json operator()(const SpecialValue& value) const { return value.show(config_); }
+    ordered_json operator()(const ListValue& value) const {
+        auto list = ordered_json::array();
+        for (std::size_t i = 0; i < value.size(object_); ++i)
+            list.push_back(members_json(value.at(object_, i), setting_.path_of_elements()));
+        return list;
+    }
+    ordered_json operator()(const SpecialValue& value) const { return value.show(object_); }
     ordered_json operator()(const ElementValue&) const { return discarded(); }
 
 private:
     static ordered_json discarded() { return ordered_json::value_t::discarded; }
 
-    const Config& config_;
+    ConstObjectRef object_;
     const Setting& setting_;
 };
-
-ordered_json members_json(const Config& config, std::string_view parent) {
-    auto out = ordered_json::object();
-    for (const auto& setting : setting_table()) {
-        if (setting.parent() != parent) continue;
-        auto value = std::visit(SettingPrinter(config, setting), setting.value);
-        if (!value.is_discarded()) out[std::string(setting.key())] = std::move(value);
-    }
-    return out;
-}
 
 template <class Enum, class Names>
 std::string_view name_in(const Names& names, Enum value) {
@@ -73,6 +68,16 @@ std::string_view name_in(const Names& names, Enum value) {
 }
 
 }  // namespace
+
+ordered_json members_json(ConstObjectRef object, std::string_view parent) {
+    auto out = ordered_json::object();
+    for (const auto& setting : setting_table()) {
+        if (setting.parent() != parent) continue;
+        auto value = std::visit(SettingPrinter(object, setting), setting.value);
+        if (!value.is_discarded()) out[std::string(setting.key())] = std::move(value);
+    }
+    return out;
+}
 
 std::string_view to_string(DiskAdmission admission) {
     return name_in(kDiskAdmissionNames, admission);

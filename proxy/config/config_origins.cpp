@@ -285,8 +285,9 @@ void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
 
 }  // namespace
 
-void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out) {
-    for (const auto& [value, path] : root.elements("origins")) {
+void read_origins(ConfigContext& context, ConfigSection& root, std::string_view key,
+                  std::vector<OriginConfig>& out) {
+    for (const auto& [value, path] : root.elements(key)) {
         ConfigSection in(context, *value, path);
         OriginConfig origin;
         in.require("host");

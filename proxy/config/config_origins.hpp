@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string_view>
 #include <vector>
 
 #include "proxy/config/config.hpp"
@@ -10,7 +11,8 @@
 namespace proxy {
 
 /// Reads the list `origins` of the configuration.
-void read_origins(ConfigContext& context, ConfigSection& root, std::vector<OriginConfig>& out);
+void read_origins(ConfigContext& context, ConfigSection& root, std::string_view key,
+                  std::vector<OriginConfig>& out);
 
 /// The mirrors of the entries with `public`; null without any.
 std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& origins);

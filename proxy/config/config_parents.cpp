@@ -1,4 +1,5 @@
-#include "proxy/config/config_parents.hpp"
+// The parent proxies, and the targets without one; see special_settings.hpp.
+#include "proxy/config/special_settings.hpp"
 
 #include <algorithm>
 #include <boost/asio/ip/address.hpp>
@@ -15,7 +16,7 @@
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/same_host.hpp"
 
-namespace proxy {
+namespace proxy::settings {
 namespace {
 
 constexpr std::size_t kMaxCredentials = 512;  // bytes
@@ -67,12 +68,13 @@ std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault
 
 }  // namespace
 
-void read_parents(ConfigContext& context, ConfigSection& in, ForwardConfig& out) {
+void read_parents(ConfigContext& context, ConfigSection& in, std::string_view key,
+                  std::shared_ptr<const UpstreamGroupConfig>& out) {
     UpstreamGroupConfig group;
     group.name = "forward.parent";
     group.balance = Balance::in_order;
     group.parents = true;
-    const auto elements = in.elements("parent");
+    const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
         const auto shows_secret = value->is_string() && value->get_ref<const std::string&>().find(
                                                             '@') != std::string::npos;
@@ -93,20 +95,19 @@ void read_parents(ConfigContext& context, ConfigSection& in, ForwardConfig& out)
         group.servers.push_back(std::move(*parent));
     }
     if (elements.size() > kMaxUpstreams)
-        in.fail("parent", "must be at most " + std::to_string(kMaxUpstreams));
-    if (!group.servers.empty())
-        out.parents = std::make_shared<const UpstreamGroupConfig>(std::move(group));
+        in.fail(key, "must be at most " + std::to_string(kMaxUpstreams));
+    if (!group.servers.empty()) out = std::make_shared<const UpstreamGroupConfig>(std::move(group));
 }
 
-void read_no_proxy(ConfigContext& context, ConfigSection& in, ForwardConfig& out) {
-    const auto elements = in.elements("no_proxy");
+void read_no_proxy(ConfigContext& context, ConfigSection& in, std::string_view key, NoProxy& out) {
+    const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
         const auto text = text_of(context, *value, path);
         if (!text) continue;
         boost::system::error_code is_name;
         boost::asio::ip::make_address(*text, is_name);
         if (!is_name || text->find('/') != std::string::npos) {
-            if (!out.no_proxy.prefixes.add(*text))
+            if (!out.prefixes.add(*text))
                 context.fail(path,
                              "must be a host, a glob such as *.example.org, or a prefix "
                              "such as 10.0.0.0/8");
@@ -116,12 +117,12 @@ void read_no_proxy(ConfigContext& context, ConfigSection& in, ForwardConfig& out
             if (lower.empty() || lower.size() > kMaxRuleText ||
                 lower.find_first_of(":@?# ") != std::string::npos)
                 context.fail(path, "must be a host without a scheme or port; * stands for any");
-            out.no_proxy.hosts.emplace_back(canonical_host(lower, scratch));
+            out.hosts.emplace_back(canonical_host(lower, scratch));
         }
-        out.no_proxy.texts.push_back(*text);
+        out.texts.push_back(*text);
     }
     if (elements.size() > kMaxNoProxy)
-        in.fail("no_proxy", "must be at most " + std::to_string(kMaxNoProxy));
+        in.fail(key, "must be at most " + std::to_string(kMaxNoProxy));
 }
 
-}  // namespace proxy
+}  // namespace proxy::settings

@@ -5,9 +5,13 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "proxy/config/config_json.hpp"
+#include "proxy/config/config_sections.hpp"
 #include "proxy/config/config_values.hpp"
+#include "proxy/config/setting.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/path_readings.hpp"
 #include "proxy/http/same_host.hpp"
@@ -19,7 +23,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 using std::chrono::seconds;
 
-constexpr auto kTenYears = std::chrono::hours(24 * 3650);
+constexpr std::string_view kElements = "rules[]";
 constexpr std::size_t kMaxKeyFields = 16;  // more would make each request a key of its own
 constexpr std::array<std::string_view, 5> kIgnoredNames{"no-store", "private", "no-cache",
                                                         "set-cookie", "vary"};
@@ -54,6 +58,19 @@ constexpr std::array<std::string_view, 25> kOwnFields{"Range",
                                                       "Upgrade",
                                                       "Via"};
 
+/// The members of `shown` that `usual` has not, or with another value.
+ordered_json without_usual(const ordered_json& shown, const ordered_json& usual) {
+    auto out = ordered_json::object();
+    for (const auto& [key, value] : shown.items()) {
+        const auto found = usual.find(key);
+        if (found == usual.end() || value != *found)
+            out[key] = found != usual.end() && found->is_object() && value.is_object()
+                           ? without_usual(value, *found)
+                           : value;
+    }
+    return out;
+}
+
 /// What is wrong with the name of a field in a rule, or nothing. A name with `*` would be taken for
 /// a pattern, which no field fits.
 std::string_view fault_of_name(std::string_view name) {
@@ -62,10 +79,11 @@ std::string_view fault_of_name(std::string_view name) {
     return is_own_field(name) ? "must be a field that the node itself does not write or read" : "";
 }
 
+using RuleTexts = std::vector<std::pair<std::string, std::string>>;
+
 /// The texts of a list, each with its path.
-std::vector<std::pair<std::string, std::string>> texts_of(ConfigContext& context, ConfigSection& in,
-                                                          std::string_view key) {
-    std::vector<std::pair<std::string, std::string>> texts;
+RuleTexts texts_of(ConfigContext& context, ConfigSection& in, std::string_view key) {
+    RuleTexts texts;
     const auto elements = in.elements(key);
     if (elements.size() > kMaxRuleTexts)
         in.fail(key, "must have at most " + std::to_string(kMaxRuleTexts) + " elements");
@@ -79,83 +97,18 @@ std::vector<std::pair<std::string, std::string>> texts_of(ConfigContext& context
     return texts;
 }
 
-void read_match(ConfigContext& context, ConfigSection& rule, RuleMatch& out) {
-    auto in = rule.section("match");
-    if (!in) return;
-    for (const auto* const key : {"hosts", "paths", "methods"})
-        if (const auto* const list = in->take(key); list && list->is_array() && list->empty())
-            in->doubt(key, "is empty, so the rule is for all of them; leave it out to say so");
-    for (const auto& [text, path] : texts_of(context, *in, "hosts")) {
-        std::string lower;
-        append_lower(lower, text);
-        if (lower.find_first_of("/:?") != std::string::npos && !lower.starts_with('['))
-            context.fail(path, "must be a host without a scheme, port or path; * stands for any");
-        std::string scratch;
-        out.hosts.emplace_back(canonical_host(lower, scratch));
-    }
-    for (const auto& [text, path] : texts_of(context, *in, "paths")) {
-        if (!text.starts_with('/') && !text.starts_with('*'))
-            context.fail(path, "must begin with / or *");
-        if (text.find('?') != std::string::npos)
-            context.fail(path, "must be a path without a query: rules compare the path alone");
-        std::string scratch;
-        const auto whole = (text.starts_with('*') ? "/" : "") + text;
-        const std::string normal(path_for_rules(whole, scratch).substr(whole.size() - text.size()));
-        if (text.find('?') == std::string::npos && normal != text)
-            context.fail(path, "never matches, as rules compare normalised paths; write " + normal);
-        out.paths.emplace_back(text);
-    }
-    for (const auto& [text, path] : texts_of(context, *in, "methods")) {
-        if (!is_token(text)) context.fail(path, "must be a method, such as GET");
-        if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
-            context.doubt(path, "is another method than in capital letters, as letter case counts");
-        out.methods.push_back(text == "HEAD" ? "GET" : text);
-    }
-    in->done();
+/// The same for a list of `match`, which is for all when it is empty.
+RuleTexts texts_of_match(ConfigContext& context, ConfigSection& in, std::string_view key) {
+    if (const auto* const list = in.take(key); list && list->is_array() && list->empty())
+        in.doubt(key, "is empty, so the rule is for all of them; leave it out to say so");
+    return texts_of(context, in, key);
 }
 
-void read_span(ConfigSection& in, std::string_view key, std::optional<seconds>& out) {
-    std::chrono::nanoseconds span{-1};
-    in.read(key, span, std::chrono::nanoseconds(0), std::chrono::nanoseconds(kTenYears));
-    if (span.count() >= 0) out = std::chrono::ceil<seconds>(span);
-}
-
-/// A span, or an object of spans by status.
-void read_fresh_for(ConfigContext& context, ConfigSection& in, StoringRule& out) {
-    constexpr std::array kContent{200u, 203u, 300u, 301u, 302u, 307u, 308u};
-    if (const auto* value = in.take("fresh_for"); !value || !value->is_object()) {
-        std::optional<seconds> span;
-        if (value) read_span(in, "fresh_for", span);
-        if (span)
-            for (const auto status : kContent) out.fresh_for.emplace_back(status, *span);
-        return;
-    } else {
-        ConfigSection by_status(context, *value, in.path("fresh_for"));
-        for (const auto& [text, unused] : value->items()) {
-            unsigned status = 0;
-            const auto* const end = text.data() + text.size();
-            const auto whole = std::from_chars(text.data(), end, status).ptr == end;
-            const auto good = whole && status >= 200 && status <= 599 && status != 206 &&
-                              status != 304 && status != 412 && status != 416;
-            std::optional<seconds> span;
-            read_span(by_status, text, span);
-            if (!good)
-                by_status.fail(text, "is no status of a response that can be stored, such as 404");
-            else if (span)
-                out.fresh_for.emplace_back(status, *span);
-        }
-    }
-    std::sort(out.fresh_for.begin(), out.fresh_for.end());
-}
-
-void read_ignored(ConfigContext& context, ConfigSection& in, IgnoredDirectives& out) {
-    for (const auto& [text, path] : texts_of(context, in, "ignore")) {
-        const auto* const found = std::find(kIgnoredNames.begin(), kIgnoredNames.end(), text);
-        if (found == kIgnoredNames.end())
-            context.fail(path, "must be no-store, private, no-cache, set-cookie or vary");
-        else
-            out.*kIgnoredMembers.at(static_cast<std::size_t>(found - kIgnoredNames.begin())) = true;
-    }
+std::optional<seconds> read_span(ConfigSection& in, std::string_view key) {
+    auto span = kNoSpan;
+    in.read(key, span, std::chrono::nanoseconds(0), kLongestSpan);
+    if (span == kNoSpan) return std::nullopt;
+    return std::chrono::ceil<seconds>(span);
 }
 
 /// Names of fields in lower case, sorted. `fault_of`: why a name cannot be among them, or nothing.
@@ -194,64 +147,6 @@ std::string_view fault_of_redirect_field(std::string_view name) {
     return fault_of_name(name);
 }
 
-void read_storing(ConfigContext& context, ConfigSection& in, StoringRule& out) {
-    read_fresh_for(context, in, out);
-    read_span(in, "at_least", out.at_least);
-    read_span(in, "at_most", out.at_most);
-    if (out.at_least && out.at_most && *out.at_least > *out.at_most)
-        in.fail("at_most", "must be at least at_least");
-    read_span(in, "stale_while_revalidate", out.stale_while_revalidate);
-    read_span(in, "stale_if_error", out.stale_if_error);
-    for (const auto& [value, path] : in.elements("stale_on")) {
-        const auto status = value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
-        if (status < 400 || status > 599)
-            context.fail(path, "must be a status from 400 to 599");
-        else
-            out.stale_on.push_back(static_cast<unsigned>(status));
-    }
-    std::sort(out.stale_on.begin(), out.stale_on.end());
-    if (out.stale_on.size() > kMaxRuleTexts)
-        in.fail("stale_on", "must have at most " + std::to_string(kMaxRuleTexts) + " elements");
-    if (in.has("stale_on") && !in.has("stale_if_error"))
-        in.fail("stale_on", "needs stale_if_error: how long the stored response may be stale");
-    in.read("immutable", out.immutable);
-    in.read("share_authorized", out.share_authorized);
-    in.read("follow_redirects", out.follow_redirects);
-    if (const auto who = in.text("authorize")) {
-        if (*who != "origin") in.fail("authorize", "must be \"origin\"");
-        out.authorize = true;
-    }
-    read_ignored(context, in, out.ignored);
-    read_names(context, in, "key_fields", out.key_fields, fault_of_key_field);
-    read_names(context, in, "redirect_fields", out.redirect_fields, fault_of_redirect_field);
-    if (!out.redirect_fields.empty() && !out.follow_redirects)
-        in.fail("redirect_fields", "needs follow_redirects");
-}
-
-/// `keep` or `drop` with names, or the word `ignore`.
-void read_query(ConfigContext& context, ConfigSection& rule, QueryRule& out) {
-    const auto* value = rule.take("query");
-    if (!value) return;
-    if (value->is_string()) {
-        if (*value != "ignore")
-            rule.fail("query", "must be \"ignore\", or an object with keep or drop, and sort");
-        out.mode = QueryRule::Mode::ignore;
-        return;
-    }
-    ConfigSection in(context, *value, rule.path("query"));
-    for (const auto mode : {QueryRule::Mode::keep, QueryRule::Mode::drop}) {
-        const auto* key = mode == QueryRule::Mode::keep ? "keep" : "drop";
-        if (!in.has(key)) continue;
-        if (out.mode != QueryRule::Mode::whole) in.fail(key, "give either keep or drop, not both");
-        out.mode = mode;
-        for (const auto& text : texts_of(context, in, key)) out.names.emplace_back(text.first);
-    }
-    in.take("keep");
-    in.take("drop");
-    in.read("sort", out.sorted);
-    in.done();
-}
-
 void read_lines(ConfigContext& context, ConfigSection& in, std::string_view key,
                 std::vector<FieldEdits::Line>& out) {
     const auto* value = in.take(key);
@@ -274,6 +169,177 @@ void read_lines(ConfigContext& context, ConfigSection& in, std::string_view key,
         in.fail(key, "must have at most " + std::to_string(kMaxRuleTexts) + " members");
 }
 
+}  // namespace
+
+bool is_own_field(std::string_view name) {
+    return iequals(name.substr(0, 3), "If-") ||
+           std::ranges::any_of(kOwnFields,
+                               [&](std::string_view own) { return iequals(own, name); });
+}
+
+namespace settings {
+
+std::string fault_of_rule_name(const std::string& name) {
+    if (is_token(name) && name.size() <= kMaxNodeBytes) return {};
+    return "must be 1 to " + std::to_string(kMaxNodeBytes) +
+           " letters, digits or of -._, as it stands in logs";
+}
+
+void read_hosts(ConfigContext& context, ConfigSection& in, std::string_view key,
+                std::vector<Glob>& out) {
+    for (const auto& [text, path] : texts_of_match(context, in, key)) {
+        std::string lower, scratch;
+        append_lower(lower, text);
+        if (lower.find_first_of("/:?") != std::string::npos && !lower.starts_with('['))
+            context.fail(path, "must be a host without a scheme, port or path; * stands for any");
+        out.emplace_back(canonical_host(lower, scratch));
+    }
+}
+
+void read_paths(ConfigContext& context, ConfigSection& in, std::string_view key,
+                std::vector<Glob>& out) {
+    for (const auto& [text, path] : texts_of_match(context, in, key)) {
+        if (!text.starts_with('/') && !text.starts_with('*'))
+            context.fail(path, "must begin with / or *");
+        if (text.find('?') != std::string::npos)
+            context.fail(path, "must be a path without a query: rules compare the path alone");
+        std::string scratch;
+        const auto whole = (text.starts_with('*') ? "/" : "") + text;
+        const std::string normal(path_for_rules(whole, scratch).substr(whole.size() - text.size()));
+        if (text.find('?') == std::string::npos && normal != text)
+            context.fail(path, "never matches, as rules compare normalised paths; write " + normal);
+        out.emplace_back(text);
+    }
+}
+
+void read_methods(ConfigContext& context, ConfigSection& in, std::string_view key,
+                  std::vector<std::string>& out) {
+    for (const auto& [text, path] : texts_of_match(context, in, key)) {
+        if (!is_token(text)) context.fail(path, "must be a method, such as GET");
+        if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
+            context.doubt(path, "is another method than in capital letters, as letter case counts");
+        out.push_back(text == "HEAD" ? "GET" : text);
+    }
+}
+
+void read_fresh_for(ConfigContext& context, ConfigSection& in, std::string_view key,
+                    Lifetimes& out) {
+    constexpr std::array kContent{200u, 203u, 300u, 301u, 302u, 307u, 308u};
+    if (const auto* value = in.take(key); !value || !value->is_object()) {
+        if (const auto span = value ? read_span(in, key) : std::nullopt)
+            for (const auto status : kContent) out.emplace_back(status, *span);
+        return;
+    } else {
+        ConfigSection by_status(context, *value, in.path(key));
+        for (const auto& [text, unused] : value->items()) {
+            unsigned status = 0;
+            const auto* const end = text.data() + text.size();
+            const auto whole = std::from_chars(text.data(), end, status).ptr == end;
+            const auto good = whole && status >= 200 && status <= 599 && status != 206 &&
+                              status != 304 && status != 412 && status != 416;
+            const auto span = read_span(by_status, text);
+            if (!good)
+                by_status.fail(text, "is no status of a response that can be stored, such as 404");
+            else if (span)
+                out.emplace_back(status, *span);
+        }
+    }
+    std::sort(out.begin(), out.end());
+}
+
+ordered_json show_fresh_for(const Lifetimes& lifetimes) {
+    auto out = ordered_json::object();
+    for (const auto& [status, span] : lifetimes)
+        out[std::to_string(status)] = format_duration(span);
+    return out;
+}
+
+void read_stale_on(ConfigContext& context, ConfigSection& in, std::string_view key,
+                   std::vector<unsigned>& out) {
+    for (const auto& [value, path] : in.elements(key)) {
+        const auto status = value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
+        if (status < 400 || status > 599)
+            context.fail(path, "must be a status from 400 to 599");
+        else
+            out.push_back(static_cast<unsigned>(status));
+    }
+    std::sort(out.begin(), out.end());
+    if (out.size() > kMaxRuleTexts)
+        in.fail(key, "must have at most " + std::to_string(kMaxRuleTexts) + " elements");
+    if (in.has(key) && !in.has("stale_if_error"))
+        in.fail(key, "needs stale_if_error: how long the stored response may be stale");
+}
+
+void read_authorize(ConfigContext&, ConfigSection& in, std::string_view key, bool& out) {
+    const auto who = in.text(key);
+    if (who && *who != "origin") in.fail(key, "must be \"origin\"");
+    out = who.has_value();
+}
+
+ordered_json show_authorize(const bool& on) {
+    return on ? "origin" : ordered_json(ordered_json::value_t::discarded);
+}
+
+void read_ignored(ConfigContext& context, ConfigSection& in, std::string_view key,
+                  IgnoredDirectives& out) {
+    for (const auto& [text, path] : texts_of(context, in, key)) {
+        const auto* const found = std::find(kIgnoredNames.begin(), kIgnoredNames.end(), text);
+        if (found == kIgnoredNames.end())
+            context.fail(path, "must be no-store, private, no-cache, set-cookie or vary");
+        else
+            out.*kIgnoredMembers.at(static_cast<std::size_t>(found - kIgnoredNames.begin())) = true;
+    }
+}
+
+ordered_json show_ignored(const IgnoredDirectives& ignored) {
+    auto out = ordered_json::array();
+    for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
+        if (ignored.*kIgnoredMembers.at(i)) out.push_back(kIgnoredNames.at(i));
+    return out;
+}
+
+void read_key_fields(ConfigContext& context, ConfigSection& in, std::string_view key,
+                     std::vector<std::string>& out) {
+    read_names(context, in, key, out, fault_of_key_field);
+}
+
+void read_redirect_fields(ConfigContext& context, ConfigSection& in, std::string_view key,
+                          std::vector<std::string>& out) {
+    read_names(context, in, key, out, fault_of_redirect_field);
+}
+
+void read_query(ConfigContext& context, ConfigSection& rule, std::string_view key, QueryRule& out) {
+    const auto* value = rule.take(key);
+    if (!value) return;
+    if (value->is_string()) {
+        if (*value != "ignore")
+            rule.fail(key, "must be \"ignore\", or an object with keep or drop, and sort");
+        out.mode = QueryRule::Mode::ignore;
+        return;
+    }
+    ConfigSection in(context, *value, rule.path(key));
+    for (const auto mode : {QueryRule::Mode::keep, QueryRule::Mode::drop}) {
+        const auto* list = mode == QueryRule::Mode::keep ? "keep" : "drop";
+        if (!in.has(list)) continue;
+        if (out.mode != QueryRule::Mode::whole) in.fail(list, "give either keep or drop, not both");
+        out.mode = mode;
+        for (const auto& text : texts_of(context, in, list)) out.names.emplace_back(text.first);
+    }
+    in.take("keep");
+    in.take("drop");
+    in.read("sort", out.sorted);
+    in.done();
+}
+
+ordered_json show_query(const QueryRule& query) {
+    if (query.mode == QueryRule::Mode::ignore) return "ignore";
+    auto out = ordered_json::object();
+    if (query.mode != QueryRule::Mode::whole)
+        out[query.mode == QueryRule::Mode::keep ? "keep" : "drop"] = texts_of_globs(query.names);
+    if (query.sorted) out["sort"] = true;
+    return out;
+}
+
 void read_edits(ConfigContext& context, ConfigSection& rule, std::string_view key,
                 FieldEdits& out) {
     auto in = rule.section(key);
@@ -288,139 +354,62 @@ void read_edits(ConfigContext& context, ConfigSection& rule, std::string_view ke
     in->done();
 }
 
-void read_tags(ConfigContext& context, ConfigSection& in, std::vector<std::string>& out) {
-    for (const auto& [text, path] : texts_of(context, in, "tags")) {
+ordered_json show_edits(const FieldEdits& edits) {
+    auto out = ordered_json::object();
+    for (const auto& [name, value] : edits.set) out["set"][name] = value;
+    for (const auto& [name, value] : edits.add) out["add"][name] = value;
+    if (!edits.remove.empty()) out["remove"] = edits.remove;
+    return out;
+}
+
+void read_tags(ConfigContext& context, ConfigSection& in, std::string_view key,
+               std::vector<std::string>& out) {
+    for (const auto& [text, path] : texts_of(context, in, key)) {
         if (has_control(text, ' ' + 1)) context.fail(path, "must be a tag without blanks");
         out.push_back(text);
     }
 }
 
-Rule read_rule(ConfigContext& context, ConfigSection& in) {
-    Rule rule;
-    in.require("name");
-    if (const auto name = in.text("name")) {
-        if (!is_token(*name) || name->size() > kMaxNodeBytes)
-            in.fail("name", "must be 1 to " + std::to_string(kMaxNodeBytes) +
-                                " letters, digits or of -._, as it stands in logs");
-        rule.name = *name;
-    }
-    read_match(context, in, rule.match);
-    read_storing(context, in, rule.storing);
-    in.read("bypass", rule.bypass);
-    in.read("fetch_for_head", rule.fetch_for_head);
-    if (const auto when = in.choice("fetch_once", kFetchOnceNames))
-        rule.fetch_once = static_cast<FetchOnce>(*when);
-    read_span(in, "min_age", rule.min_age);
-    read_query(context, in, rule.query);
-    read_edits(context, in, "request_fields", rule.request_fields);
-    read_edits(context, in, "response_fields", rule.response_fields);
-    read_tags(context, in, rule.tags);
-    in.done();
-    return rule;
-}
-
-template <class Texts>
-void show_list(ordered_json& out, const char* key, const Texts& texts) {
-    if (texts.empty()) return;
-    auto list = ordered_json::array();
-    for (const auto& text : texts) {
-        if constexpr (std::is_same_v<typename Texts::value_type, Glob>)
-            list.push_back(text.text());
-        else
-            list.push_back(text);
-    }
-    out[key] = std::move(list);
-}
-
-void show_span(ordered_json& out, const char* key, const std::optional<seconds>& span) {
-    if (span) out[key] = format_duration(*span);
-}
-
-void show_storing(ordered_json& out, const StoringRule& rule) {
-    for (const auto& [status, span] : rule.fresh_for)
-        out["fresh_for"][std::to_string(status)] = format_duration(span);
-    show_span(out, "at_least", rule.at_least);
-    show_span(out, "at_most", rule.at_most);
-    show_span(out, "stale_while_revalidate", rule.stale_while_revalidate);
-    show_span(out, "stale_if_error", rule.stale_if_error);
-    if (!rule.stale_on.empty()) out["stale_on"] = rule.stale_on;
-    if (rule.immutable) out["immutable"] = true;
-    if (rule.share_authorized) out["share_authorized"] = true;
-    if (rule.authorize) out["authorize"] = "origin";
-    if (rule.follow_redirects) out["follow_redirects"] = true;
-    show_list(out, "redirect_fields", rule.redirect_fields);
-    for (std::size_t i = 0; i < kIgnoredNames.size(); ++i)
-        if (rule.ignored.*kIgnoredMembers.at(i)) out["ignore"].push_back(kIgnoredNames.at(i));
-    show_list(out, "key_fields", rule.key_fields);
-}
-
-void show_query(ordered_json& out, const QueryRule& query) {
-    if (query.mode == QueryRule::Mode::ignore) {
-        out["query"] = "ignore";
-        return;
-    }
-    if (!query.changes_key()) return;
-    if (query.mode != QueryRule::Mode::whole) {
-        auto names = ordered_json::array();
-        for (const auto& name : query.names) names.push_back(name.text());
-        out["query"][query.mode == QueryRule::Mode::keep ? "keep" : "drop"] = std::move(names);
-    }
-    if (query.sorted) out["query"]["sort"] = true;
-}
-
-void show_edits(ordered_json& out, const char* key, const FieldEdits& edits) {
-    for (const auto& [name, value] : edits.set) out[key]["set"][name] = value;
-    for (const auto& [name, value] : edits.add) out[key]["add"][name] = value;
-    if (!edits.remove.empty()) out[key]["remove"] = edits.remove;
-}
-
-ordered_json rule_json(const Rule& rule) {
-    ordered_json out{{"name", rule.name}};
-    ordered_json match = ordered_json::object();
-    show_list(match, "hosts", rule.match.hosts);
-    show_list(match, "paths", rule.match.paths);
-    show_list(match, "methods", rule.match.methods);
-    if (!match.empty()) out["match"] = std::move(match);
-    show_storing(out, rule.storing);
-    if (rule.bypass) out["bypass"] = true;
-    if (rule.fetch_for_head) out["fetch_for_head"] = true;
-    if (rule.fetch_once != FetchOnce::automatic)
-        out["fetch_once"] = kFetchOnceNames.at(static_cast<std::size_t>(rule.fetch_once));
-    show_span(out, "min_age", rule.min_age);
-    show_query(out, rule.query);
-    show_edits(out, "request_fields", rule.request_fields);
-    show_edits(out, "response_fields", rule.response_fields);
-    show_list(out, "tags", rule.tags);
+ordered_json texts_of_globs(const std::vector<Glob>& globs) {
+    auto out = ordered_json::array();
+    for (const auto& glob : globs) out.push_back(glob.text());
     return out;
 }
 
-}  // namespace
-
-bool is_own_field(std::string_view name) {
-    return iequals(name.substr(0, 3), "If-") ||
-           std::any_of(kOwnFields.begin(), kOwnFields.end(),
-                       [&](std::string_view own) { return iequals(own, name); });
+void check_lifetimes(ConfigContext&, ConfigSection& in, Rule& rule) {
+    const auto& [low, high] = std::tie(rule.storing.at_least, rule.storing.at_most);
+    if (low && high && *low > *high) in.fail("at_most", "must be at least at_least");
 }
 
-void read_rules(ConfigContext& context, ConfigSection& root, RuleTable& out) {
+void check_redirects(ConfigContext&, ConfigSection& in, Rule& rule) {
+    if (!rule.storing.redirect_fields.empty() && !rule.storing.follow_redirects)
+        in.fail("redirect_fields", "needs follow_redirects");
+}
+
+}  // namespace settings
+
+void read_rules(ConfigContext& context, ConfigSection& root, std::string_view key, RuleTable& out) {
     std::vector<Rule> rules;
-    for (const auto& [value, path] : root.elements("rules")) {
+    for (const auto& [value, path] : root.elements(key)) {
         ConfigSection in(context, *value, path);
-        auto rule = read_rule(context, in);
+        Rule rule;
+        read_members(context, in, kElements, rule);
         const auto again = std::any_of(rules.begin(), rules.end(), [&](const Rule& other) {
             return !rule.name.empty() && other.name == rule.name;
         });
         if (again) context.fail(path + ".name", "is the name of an earlier rule, too");
         rules.push_back(std::move(rule));
     }
-    if (rules.size() > kMaxRules)
-        root.fail("rules", "must be at most " + std::to_string(kMaxRules));
+    if (rules.size() > kMaxRules) root.fail(key, "must be at most " + std::to_string(kMaxRules));
     out = RuleTable(std::move(rules));
 }
 
 ordered_json rules_json(const RuleTable& rules) {
+    const Rule usual_rule;
+    const auto usual = members_json(usual_rule, kElements);
     auto list = ordered_json::array();
-    for (const auto& rule : rules.all()) list.push_back(rule_json(rule));
+    for (const auto& rule : rules.all())
+        list.push_back(without_usual(members_json(rule, kElements), usual));
     return list;
 }
 

@@ -13,12 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-void read_members(ConfigContext& context, ConfigSection& in, std::string_view parent, Config& out);
-
 /// Reads one setting. Each overload leaves the default where the value does not fit.
 class SettingReader {
 public:
-    SettingReader(ConfigContext& context, ConfigSection& in, const Setting& setting, Config& out)
+    SettingReader(ConfigContext& context, ConfigSection& in, const Setting& setting, ObjectRef out)
         : context_(context), in_(in), setting_(setting), key_(setting.key()), out_(out) {}
 
     void operator()(const SizeValue& value) {
@@ -44,7 +42,10 @@ public:
     void operator()(const TextValue& value) {
         auto text = in_.text(key_);
         if (!text) return;
-        if (text->empty()) in_.fail(key_, "must be the " + std::string(value.kind));
+        const auto fault = value.fault_of != nullptr ? value.fault_of(*text)
+                           : text->empty()           ? "must be the " + std::string(value.kind)
+                                                     : std::string();
+        if (!fault.empty()) in_.fail(key_, fault);
         value.set(out_, std::move(*text));
     }
     void operator()(const SectionValue& value) {
@@ -53,6 +54,15 @@ public:
         if (value.create != nullptr) value.create(out_);
         ConfigSection section(context_, *given, in_.path(key_));
         read_members(context_, section, setting_.path, out_);
+    }
+    void operator()(const ListValue& value) {
+        const auto elements = in_.elements(key_);
+        for (const auto& [element, path] : elements) {
+            ConfigSection section(context_, *element, path);
+            read_members(context_, section, setting_.path_of_elements(), value.append(out_));
+        }
+        if (elements.size() > value.most)
+            in_.fail(key_, "must be at most " + std::to_string(value.most));
     }
 
 private:
@@ -68,13 +78,14 @@ private:
     ConfigSection& in_;
     const Setting& setting_;
     std::string_view key_;
-    Config& out_;
+    ObjectRef out_;
 };
 
-void read_setting(ConfigContext& context, ConfigSection& in, const Setting& setting, Config& out) {
+void read_setting(ConfigContext& context, ConfigSection& in, const Setting& setting,
+                  ObjectRef out) {
     if (std::holds_alternative<ElementValue>(setting.value)) return;
     if (const auto* special = std::get_if<SpecialValue>(&setting.value)) {
-        if (special->read != nullptr) special->read(context, in, out);
+        if (special->read != nullptr) special->read(context, in, setting.key(), out);
     } else if (in.has(setting.key())) {
         std::visit(
             [&]<class Value>(const Value& value) {
@@ -89,14 +100,14 @@ void read_setting(ConfigContext& context, ConfigSection& in, const Setting& sett
     if (setting.check != nullptr) setting.check(context, in, out);
 }
 
-/// Reads the settings of one section, and reports all other keys in it.
-void read_members(ConfigContext& context, ConfigSection& in, std::string_view parent, Config& out) {
+}  // namespace
+
+void read_members(ConfigContext& context, ConfigSection& in, std::string_view parent,
+                  ObjectRef out) {
     for (const auto& setting : setting_table())
         if (setting.parent() == parent) read_setting(context, in, setting, out);
     in.done();
 }
-
-}  // namespace
 
 Config read_sections(ConfigContext& context, const json& value) {
     Config out;

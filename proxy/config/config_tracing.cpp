@@ -17,11 +17,10 @@ constexpr std::size_t kMaxCollectorUrl = 1024;          // bytes
 
 }  // namespace
 
-void read_endpoint(ConfigContext&, ConfigSection& in, Config& out) {
-    constexpr auto kKey = "endpoint";
+void read_endpoint(ConfigContext&, ConfigSection& in, std::string_view key, CollectorUrl& out) {
     constexpr std::string_view kClear = "http://", kSecure = "https://";
-    in.require(kKey);
-    const auto text = in.text(kKey);
+    in.require(key);
+    const auto text = in.text(key);
     if (!text) return;
     CollectorUrl url;
     url.text = *text;
@@ -31,23 +30,23 @@ void read_endpoint(ConfigContext&, ConfigSection& in, Config& out) {
     const auto good_start = iequals(rest.substr(0, scheme.size()), scheme);
     if (!good_start || rest.size() > kMaxCollectorUrl || has_control(rest, 0x21) ||
         rest.find_first_of("@#") != std::string_view::npos)
-        return in.fail(kKey, std::string(kCollectorUrl));
+        return in.fail(key, std::string(kCollectorUrl));
     rest.remove_prefix(scheme.size());
     const auto authority = rest.substr(0, rest.find_first_of("/?"));
     const std::uint16_t default_port = url.tls ? 443 : 80;
     const auto place = parse_host_port(authority, default_port);
-    if (!place) return in.fail(kKey, std::string(kCollectorUrl));
+    if (!place) return in.fail(key, std::string(kCollectorUrl));
     url.place.port = place->port;
     append_lower(url.place.host, place->host);
     append_lower(url.authority, authority);
     rest.remove_prefix(authority.size());
     if (rest.starts_with('?')) url.path = "/";
     url.path.append(rest.empty() || rest == "/" ? kTracesPath : rest);
-    out.tracing->endpoint = std::move(url);
+    out = std::move(url);
 }
 
-ordered_json show_endpoint(const Config& config) {
-    return config.tracing->endpoint.text;
+ordered_json show_endpoint(const CollectorUrl& endpoint) {
+    return endpoint.text;
 }
 
 }  // namespace proxy::settings

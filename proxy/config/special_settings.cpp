@@ -2,17 +2,11 @@
 
 #include <algorithm>
 #include <boost/asio/ip/host_name.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "proxy/config/config_blocklists.hpp"
-#include "proxy/config/config_certificates.hpp"
-#include "proxy/config/config_destinations.hpp"
-#include "proxy/config/config_disk.hpp"
-#include "proxy/config/config_origins.hpp"
-#include "proxy/config/config_parents.hpp"
 #include "proxy/config/config_peers.hpp"
-#include "proxy/config/config_rules.hpp"
 #include "proxy/config/config_values.hpp"
 #include "proxy/http/cache_key.hpp"
 #include "proxy/http/field_list.hpp"
@@ -33,6 +27,21 @@ bool is_bearer_token(std::string_view text) {
            });
 }
 
+/// Reports each element of the list under `key` with the file of an earlier one, because the file
+/// identifies it in messages, pages and metrics. `places`: of files that others have.
+template <class List, class Element>
+void refuse_repeated(ConfigSection& in, std::string_view key, std::string_view member,
+                     const List& list, std::string Element::*file,
+                     std::map<std::string, std::string> places = {}) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if ((list[i].*file).empty()) continue;
+        const auto element = std::string(key) + '[' + std::to_string(i) + ']';
+        const auto [other, is_new] = places.emplace(list[i].*file, in.path(element));
+        if (!is_new)
+            in.fail(element + '.' + std::string(member), "is that of " + other->second + " again");
+    }
+}
+
 /// Reads a list of HTTP tokens, with `what` a token has to be; `add` takes each. A token with `*`
 /// would be taken for a pattern.
 template <class Add>
@@ -51,125 +60,85 @@ void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key
 
 }  // namespace
 
-/// The default is the host name, which distinguishes the containers of one service.
-void read_name(ConfigContext&, ConfigSection& in, Config& out) {
-    if (in.has("node")) return read_node(in, "node", out.node);
-    in.take("node");
-    out.node = boost::asio::ip::host_name();
-    if (!is_token(out.node) || out.node.size() > kMaxNodeBytes)
-        in.fail("node", "is missing, and the host's name (" + out.node + ") is not fit to be one");
+void read_name(ConfigContext&, ConfigSection& in, std::string_view key, std::string& out) {
+    if (in.has(key)) return read_node(in, key, out);
+    in.take(key);
+    out = boost::asio::ip::host_name();
+    if (!is_token(out) || out.size() > kMaxNodeBytes)
+        in.fail(key, "is missing, and the host's name (" + out + ") is not fit to be one");
 }
 
-void read_token(ConfigContext& context, ConfigSection& in, Config& out) {
-    const auto* given = in.take("token");
-    const auto token = given ? secret_of(context, *given, in.path("token")) : std::nullopt;
+void read_token(ConfigContext& context, ConfigSection& in, std::string_view key, std::string& out) {
+    const auto* given = in.take(key);
+    const auto token = given ? secret_of(context, *given, in.path(key)) : std::nullopt;
     if (!token) return;
     if (token->find_last_not_of(" \t\r\n") + 1 != token->size())
-        in.fail("token", "ends in white space, or a line's end");
+        in.fail(key, "ends in white space, or a line's end");
     else if (!is_bearer_token(*token))
-        in.fail("token", "must be " + std::to_string(kMinTokenBytes) + " to " +
-                             std::to_string(kMaxTokenBytes) +
-                             " letters, digits, or of -._~+/, with = at its end");
-    out.admin->token = *token;
+        in.fail(key, "must be " + std::to_string(kMinTokenBytes) + " to " +
+                         std::to_string(kMaxTokenBytes) +
+                         " letters, digits, or of -._~+/, with = at its end");
+    out = *token;
 }
 
-void read_certificates(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_pairs(context, in, *out.tls);
-}
-
-void read_admin_names(ConfigContext& context, ConfigSection& in, Config& out) {
-    const auto elements = in.elements("names");
+void read_admin_names(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& out) {
+    const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
         const auto name = text_of(context, *value, path);
         if (!name) continue;
         Authority authority;
         if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
             context.fail(path, "must be a host name without a port");
-        append_lower(out.admin->names.emplace_back(), *name);
+        append_lower(out.emplace_back(), *name);
     }
     if (elements.size() > kMaxAdminNames)
-        in.fail("names", "must be at most " + std::to_string(kMaxAdminNames));
+        in.fail(key, "must be at most " + std::to_string(kMaxAdminNames));
 }
 
-void read_connect_ports(ConfigContext& context, ConfigSection& in, Config& out) {
-    auto& ports = out.forward.connect_ports;
-    if (in.has("connect_ports")) ports.clear();
-    for (const auto& [value, path] : in.elements("connect_ports")) {
+void read_ports(ConfigContext& context, ConfigSection& in, std::string_view key,
+                std::vector<std::uint16_t>& out) {
+    if (in.has(key)) out.clear();
+    for (const auto& [value, path] : in.elements(key)) {
         if (!value->is_number_unsigned() || value->get<std::uint64_t>() == 0 ||
             value->get<std::uint64_t>() > 65535) {
             context.fail(path, "must be a port from 1 to 65535");
         } else {
-            ports.push_back(value->get<std::uint16_t>());
+            out.push_back(value->get<std::uint16_t>());
         }
     }
 }
 
-void read_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
-    constexpr auto kKey = "private_destinations";
-    auto& forward = out.forward;
-    if (const auto* value = in.take(kKey); value && value->is_array()) {
+void read_destinations(ConfigContext& context, ConfigSection& in, std::string_view key,
+                       ForwardConfig& forward) {
+    if (const auto* value = in.take(key); value && value->is_array()) {
         forward.private_destinations = Destinations::listed;
-        read_prefixes(context, in, kKey, forward.private_prefixes);
-    } else if (const auto word = value ? in.text(kKey) : std::nullopt) {
+        read_prefixes(context, in, key, forward.private_prefixes);
+    } else if (const auto word = value ? in.text(key) : std::nullopt) {
         // A misspelt word gets no proposal, because one of the words opens everything.
         if (*word == "deny")
             forward.private_destinations = Destinations::deny;
         else if (*word == "allow")
             forward.private_destinations = Destinations::allow;
         else
-            in.fail(kKey,
+            in.fail(key,
                     "must be \"deny\", \"allow\" or a list of prefixes, such as "
                     "[\"10.1.0.0/16\"]");
     }
 }
 
-void read_blocklist_list(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_blocklist_settings(context, in, out.forward.blocklists);
-}
-
-void read_allowed_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_patterns(context, in, "allow", out.forward.destinations.allow);
-}
-
-void read_denied_destinations(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_patterns(context, in, "deny", out.forward.destinations.deny);
-}
-
-void read_parent_list(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_parents(context, in, out.forward);
-}
-
-void read_no_proxy_list(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_no_proxy(context, in, out.forward);
-}
-
-void read_dropped(ConfigContext& context, ConfigSection& in, Config& out) {
-    auto& names = out.forwarded.drop;
-    if (in.has("drop")) names.clear();
-    read_tokens(context, in, "drop", kMaxDropped, "a field's name, such as X-Original-URL",
+void read_dropped(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& names) {
+    if (in.has(key)) names.clear();
+    read_tokens(context, in, key, kMaxDropped, "a field's name, such as X-Original-URL",
                 [&](const std::string& name) { names.push_back(name); });
 }
 
-void read_upgrade(ConfigContext& context, ConfigSection& in, Config& out) {
-    auto& names = out.protocols.upgrade;
-    if (in.has("upgrade")) names.clear();
-    read_tokens(context, in, "upgrade", kMaxUpgrades, "a protocol's name, such as websocket",
+void read_upgrade(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& names) {
+    if (in.has(key)) names.clear();
+    read_tokens(context, in, key, kMaxUpgrades, "a protocol's name, such as websocket",
                 [&](const std::string& name) { append_lower(names.emplace_back(), name); });
 }
 
-void read_sites(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_origins(context, in, out.origins);
-}
-
-void read_rule_list(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_rules(context, in, out.rules);
-}
-
-void read_directories(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_disk(context, in, out.cache);
-}
-
-void read_keys(ConfigContext& context, ConfigSection& in, Config& out) {
+void read_keys(ConfigContext& context, ConfigSection& in, std::string_view, Texts& keys) {
     std::vector<std::pair<const json*, std::string>> found;
     if (const auto* key = in.take("key")) found.emplace_back(key, in.path("key"));
     if (in.has("keys")) {
@@ -180,7 +149,6 @@ void read_keys(ConfigContext& context, ConfigSection& in, Config& out) {
         in.take("keys");
         in.require("key");
     }
-    auto& keys = out.cluster->keys;
     for (const auto& [value, path] : found) {
         auto key = secret_of(context, *value, path);
         if (!key) continue;
@@ -194,107 +162,54 @@ void read_keys(ConfigContext& context, ConfigSection& in, Config& out) {
     }
 }
 
-void read_peer_list(ConfigContext& context, ConfigSection& in, Config& out) {
-    read_peers(context, in, "peers", *out.cluster);
-}
-
-ordered_json show_nothing(const Config&) {
+ordered_json show_nothing(const Texts&) {
     return ordered_json::value_t::discarded;
 }
 
-ordered_json show_name(const Config& config) {
-    return config.node;
+ordered_json show_token(const std::string& token) {
+    return token.empty() ? show_nothing({}) : ordered_json("(secret)");
 }
 
-ordered_json show_token(const Config& config) {
-    return config.admin->token.empty() ? show_nothing(config) : ordered_json("(secret)");
-}
-
-ordered_json show_certificates(const Config& config) {
-    auto list = ordered_json::array();
-    for (const auto& pair : config.tls->certificates)
-        list.push_back({{"certificate", pair.certificate}, {"key", pair.key}});
-    return list;
-}
-
-ordered_json show_admin_names(const Config& config) {
-    return config.admin->names;
-}
-
-ordered_json show_connect_ports(const Config& config) {
-    return config.forward.connect_ports;
-}
-
-ordered_json show_destinations(const Config& config) {
-    const auto& forward = config.forward;
+ordered_json show_destinations(const ForwardConfig& forward) {
     if (forward.private_destinations == Destinations::listed)
         return forward.private_prefixes.texts();
     return forward.private_destinations == Destinations::deny ? "deny" : "allow";
 }
 
-ordered_json show_blocklists(const Config& config) {
-    auto list = ordered_json::array();
-    for (const auto& each : config.forward.blocklists)
-        list.push_back({{"path", each.path},
-                        {"format", to_string(each.format)},
-                        {"action", to_string(each.action)}});
-    return list;
-}
-
-ordered_json show_allowed_destinations(const Config& config) {
-    return texts_of_patterns(config.forward.destinations.allow);
-}
-
-ordered_json show_denied_destinations(const Config& config) {
-    return texts_of_patterns(config.forward.destinations.deny);
-}
-
 /// Without credentials.
-ordered_json show_parents(const Config& config) {
+ordered_json show_parents(const std::shared_ptr<const UpstreamGroupConfig>& parents) {
     auto list = ordered_json::array();
-    if (!config.forward.parents) return list;
-    for (const auto& parent : config.forward.parents->servers)
+    if (!parents) return list;
+    for (const auto& parent : parents->servers)
         list.push_back(std::string(parent.tls ? "https://" : "http://") +
                        (parent.credentials.empty() ? "" : "(secret)@") + parent.place.text());
     return list;
 }
 
-ordered_json show_no_proxy(const Config& config) {
-    return config.forward.no_proxy.texts;
+ordered_json show_no_proxy(const NoProxy& no_proxy) {
+    return no_proxy.texts;
 }
 
-ordered_json show_dropped(const Config& config) {
-    return config.forwarded.drop;
-}
-
-ordered_json show_upgrade(const Config& config) {
-    return config.protocols.upgrade;
-}
-
-ordered_json show_sites(const Config& config) {
-    return origins_json(config.origins);
-}
-
-ordered_json show_rules(const Config& config) {
-    return rules_json(config.rules);
-}
-
-ordered_json show_directories(const Config& config) {
+ordered_json show_disk(const std::vector<DiskConfig>& disk) {
     auto list = ordered_json::array();
-    for (const auto& directory : config.cache.disk)
+    for (const auto& directory : disk)
         list.push_back({{"path", directory.path}, {"size", format_size(directory.size)}});
     return list;
 }
 
-ordered_json show_keys(const Config& config) {
-    return std::vector<std::string>(config.cluster->keys.size(), "(secret)");
+ordered_json show_keys(const Texts& keys) {
+    return Texts(keys.size(), "(secret)");
 }
 
-ordered_json show_peers(const Config& config) {
-    return peers_json(*config.cluster);
+std::string fault_of_path(const std::string& path) {
+    return path.starts_with('/') ? "" : "must be an absolute path";
 }
 
 void check_certificates(ConfigContext&, ConfigSection& in, Config& out) {
+    std::map<std::string, std::string> places;
+    if (!out.tls->certificate.empty()) places.emplace(out.tls->certificate, "$.tls");
+    refuse_repeated(in, "certificates", "certificate", out.tls->certificates,
+                    &CertificateFiles::certificate, places);
     const auto has_pair = in.has("certificate") || in.has("key");
     if (!has_pair && (!out.tls->certificates.empty() || in.failed("certificates"))) return;
     in.require("certificate");
@@ -316,6 +231,7 @@ void check_blocklists(ConfigContext&, ConfigSection& in, Config& out) {
     if (!forward.blocklist_folder.empty() && !forward.blocklist_folder.starts_with('/') &&
         !in.failed("blocklist_folder"))
         in.fail("blocklist_folder", "must be an absolute path");
+    refuse_repeated(in, "blocklists", "path", forward.blocklists, &BlocklistConfig::path);
     if (!forward.blocklists.empty() && !forward.enabled)
         in.doubt("blocklists", "is not read, because forward.enabled is false");
 }

@@ -1,6 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_section.hpp"
@@ -11,52 +15,42 @@
 namespace proxy::settings {
 
 using nlohmann::ordered_json;
+using Texts = std::vector<std::string>;
 
-void read_name(ConfigContext&, ConfigSection&, Config&);
-void read_token(ConfigContext&, ConfigSection&, Config&);
-void read_certificates(ConfigContext&, ConfigSection&, Config&);
-void read_admin_names(ConfigContext&, ConfigSection&, Config&);
-void read_connect_ports(ConfigContext&, ConfigSection&, Config&);
-void read_destinations(ConfigContext&, ConfigSection&, Config&);
-void read_blocklist_list(ConfigContext&, ConfigSection&, Config&);
-void read_allowed_destinations(ConfigContext&, ConfigSection&, Config&);
-void read_denied_destinations(ConfigContext&, ConfigSection&, Config&);
-void read_intercepted_hosts(ConfigContext&, ConfigSection&, Config&);
-void read_intercepted_ports(ConfigContext&, ConfigSection&, Config&);
-void read_parent_list(ConfigContext&, ConfigSection&, Config&);
-void read_no_proxy_list(ConfigContext&, ConfigSection&, Config&);
-void read_dropped(ConfigContext&, ConfigSection&, Config&);
-void read_upgrade(ConfigContext&, ConfigSection&, Config&);
-void read_sites(ConfigContext&, ConfigSection&, Config&);
-void read_rule_list(ConfigContext&, ConfigSection&, Config&);
-void read_directories(ConfigContext&, ConfigSection&, Config&);
+/// The default is the host name, which distinguishes the containers of one service.
+void read_name(ConfigContext&, ConfigSection&, std::string_view key, std::string& out);
+void read_token(ConfigContext&, ConfigSection&, std::string_view key, std::string& out);
+void read_admin_names(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
+void read_ports(ConfigContext&, ConfigSection&, std::string_view key,
+                std::vector<std::uint16_t>& out);
+void read_destinations(ConfigContext&, ConfigSection&, std::string_view key, ForwardConfig& out);
+void read_intercepted_hosts(ConfigContext&, ConfigSection&, std::string_view key,
+                            std::vector<DestinationPattern>& out);
+void read_intercepted_ports(ConfigContext&, ConfigSection&, std::string_view key,
+                            std::vector<std::uint16_t>& out);
+/// URLs of proxies, `http://[user:password@]host:port` or the same with `https`. Credentials may be
+/// percent-encoded. No message shows them.
+void read_parents(ConfigContext&, ConfigSection&, std::string_view key,
+                  std::shared_ptr<const UpstreamGroupConfig>& out);
+/// Hosts, globs, addresses and prefixes.
+void read_no_proxy(ConfigContext&, ConfigSection&, std::string_view key, NoProxy& out);
+void read_dropped(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
+void read_upgrade(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
 /// Reads `key` and `keys`.
-void read_keys(ConfigContext&, ConfigSection&, Config&);
-void read_peer_list(ConfigContext&, ConfigSection&, Config&);
-void read_endpoint(ConfigContext&, ConfigSection&, Config&);
+void read_keys(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
+void read_endpoint(ConfigContext&, ConfigSection&, std::string_view key, CollectorUrl& out);
 
-ordered_json show_nothing(const Config&);
-ordered_json show_name(const Config&);
-ordered_json show_token(const Config&);
-ordered_json show_certificates(const Config&);
-ordered_json show_admin_names(const Config&);
-ordered_json show_connect_ports(const Config&);
-ordered_json show_destinations(const Config&);
-ordered_json show_blocklists(const Config&);
-ordered_json show_allowed_destinations(const Config&);
-ordered_json show_denied_destinations(const Config&);
-ordered_json show_intercepted_hosts(const Config&);
-ordered_json show_intercepted_ports(const Config&);
-ordered_json show_parents(const Config&);
-ordered_json show_no_proxy(const Config&);
-ordered_json show_dropped(const Config&);
-ordered_json show_upgrade(const Config&);
-ordered_json show_sites(const Config&);
-ordered_json show_rules(const Config&);
-ordered_json show_directories(const Config&);
-ordered_json show_keys(const Config&);
-ordered_json show_peers(const Config&);
-ordered_json show_endpoint(const Config&);
+ordered_json show_nothing(const Texts&);
+ordered_json show_token(const std::string& token);
+ordered_json show_destinations(const ForwardConfig& forward);
+ordered_json show_parents(const std::shared_ptr<const UpstreamGroupConfig>& parents);
+ordered_json show_no_proxy(const NoProxy& no_proxy);
+ordered_json show_disk(const std::vector<DiskConfig>& disk);
+ordered_json show_keys(const Texts& keys);
+ordered_json show_endpoint(const CollectorUrl& endpoint);
+
+/// What is wrong with the path of a file that must be absolute; empty: nothing.
+std::string fault_of_path(const std::string& path);
 
 void check_certificates(ConfigContext&, ConfigSection&, Config&);
 void check_token_for(ConfigContext&, ConfigSection&, Config&);

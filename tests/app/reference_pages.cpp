@@ -112,6 +112,7 @@ struct SettingText {
     std::string operator()(const proxy::SectionValue& value) const {
         return value.remove != nullptr ? "object or `null`" : "object";
     }
+    std::string operator()(const proxy::ListValue&) const { return "list of objects"; }
     std::string operator()(const proxy::SpecialValue& value) const {
         return std::string(value.kind);
     }
@@ -120,7 +121,8 @@ struct SettingText {
     }
 };
 
-/// All defaults, optional sections present.
+/// All defaults, optional sections present. Those of the elements of a list are under its path:
+/// `rules[]`.
 ordered_json defaults() {
     proxy::Config config;
     config.tls.emplace();
@@ -128,13 +130,20 @@ ordered_json defaults() {
     config.forward.authentication.emplace();
     config.forward.intercept.emplace();
     config.tracing.emplace();
-    return proxy::config_json(config);
+    auto all = proxy::config_json(config);
+    const auto add = [&](const char* path, const auto& element) {
+        all[path] = proxy::members_json(element, path);
+    };
+    add("tls.certificates[]", proxy::CertificateFiles());
+    add("forward.blocklists[]", proxy::BlocklistConfig());
+    add("rules[]", proxy::Rule());
+    return all;
 }
 
 const ordered_json* find_in(const ordered_json& all, std::string_view path) {
     const auto* at = &all;
     while (!path.empty()) {
-        const auto dot = path.find('.');
+        const auto dot = path.find('.', path.rfind(']') + 1);
         const auto found = at->find(std::string(path.substr(0, dot)));
         if (found == at->end()) return nullptr;
         at = &*found;
@@ -147,11 +156,17 @@ bool is_section(const Setting& setting) {
     return std::holds_alternative<proxy::SectionValue>(setting.value);
 }
 
+/// A member of a list's elements whose default is no plain value.
+bool is_free_member(const Setting& setting) {
+    return std::holds_alternative<proxy::ElementValue>(setting.value) ||
+           (std::holds_alternative<proxy::SpecialValue>(setting.value) &&
+            setting.path.find(']') != setting.path.npos);
+}
+
 std::string default_of(const Setting& setting, const ordered_json& all) {
     if (setting.required) return "required";
     if (!setting.default_text.empty()) return std::string(setting.default_text);
-    if (is_section(setting) || std::holds_alternative<proxy::ElementValue>(setting.value))
-        return "";
+    if (is_section(setting) || is_free_member(setting)) return "";
     const auto* value = find_in(all, setting.path);
     if (value == nullptr) return "none";
     if (value->is_array()) {
@@ -361,8 +376,8 @@ namespace {
 
 const std::string kVariable = R"(.*\$\{.*)";
 
-json ref(const char* name) {
-    return {{"$ref", std::string("#/definitions/") + name}};
+json ref(const std::string& name) {
+    return {{"$ref", "#/definitions/" + name}};
 }
 
 /// The JSON values that a setting accepts.
@@ -387,17 +402,21 @@ struct SettingSchema {
         return {{"type", "string"}, {"minLength", 1}};
     }
     ordered_json operator()(const proxy::SectionValue&) const { return {{"type", "object"}}; }
+    ordered_json operator()(const proxy::ListValue& value) const {
+        return {{"type", "array"}, {"maxItems", value.most}};
+    }
     ordered_json operator()(const proxy::SpecialValue&) const { return nullptr; }
     ordered_json operator()(const proxy::ElementValue&) const { return nullptr; }
 
-    static ordered_json of(const char* name) { return {{"allOf", json::array({ref(name)})}}; }
+    static ordered_json of(const std::string& name) {
+        return {{"allOf", json::array({ref(name)})}};
+    }
 };
 
 /// The grammars missing from the table, by path, and the definitions that several settings share.
 const json& written_schema() {
     static const auto all = json::parse(R"json({
 "": {
-  "required": ["listen"],
   "anyOf": [
     {"required": ["origins"], "properties": {"origins": {"minItems": 1}}},
     {"required": ["forward"], "properties": {"forward": {"required": ["enabled"], "properties": {"enabled": {"const": true}}}}}
@@ -405,40 +424,26 @@ const json& written_schema() {
 },
 "admin": {"if": {"properties": {"token_for": {"const": "all"}}, "required": ["token_for"]}, "then": {"required": ["token"]}},
 "clients": {"if": {"properties": {"proxy_protocol": {"const": true}}, "required": ["proxy_protocol"]}, "then": {"required": ["trusted_proxies"]}},
-"tls": {"required": ["listen"], "dependencies": {"certificate": ["key"], "key": ["certificate"]}, "anyOf": [
+"tls": {"dependencies": {"certificate": ["key"], "key": ["certificate"]}, "anyOf": [
   {"required": ["certificate"]},
   {"required": ["certificates"], "properties": {"certificates": {"minItems": 1}}}]},
-"tls.certificates": {"type": "array", "maxItems": 256, "items": {
-  "type": "object",
-  "properties": {"certificate": {"type": "string", "minLength": 1}, "key": {"type": "string", "minLength": 1}},
-  "required": ["certificate", "key"], "additionalProperties": false}},
 "cluster": {"required": ["listen"], "oneOf": [{"required": ["key"]}, {"required": ["keys"]}]},
 "node": {"allOf": [{"$ref": "#/definitions/node"}]},
 "admin.token": {"type": "string", "pattern": "^([-._~+/0-9A-Za-z]{16,1024}=*|.*\\$\\{.*)$"},
 "admin.names": {"type": "array", "maxItems": 64, "items": {"type": "string", "minLength": 1}},
-"forward.authentication": {"required": ["users"]},
 "forward.authentication.users": {"pattern": "^(/.*|.*\\$\\{.*)$"},
 "forward.authentication.realm": {"pattern": "^([ -~]{1,128}|.*\\$\\{.*)$"},
 "forward.destinations.allow": {"$ref": "#/definitions/places"},
 "forward.destinations.deny": {"$ref": "#/definitions/places"},
-"forward.intercept": {"required": ["hosts", "ca"]},
 "forward.intercept.hosts": {"type": "array", "minItems": 1, "maxItems": 1024, "items": {"type": "string", "pattern": "^([^/?#@%:\\[ ]+|.*\\$\\{.*)$", "maxLength": 512}},
 "forward.intercept.ports": {"type": "array", "minItems": 1, "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
-"forward.intercept.ca": {"required": ["certificate", "key"]},
 "forward.connect_ports": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 65535}},
 "forward.private_destinations": {"anyOf": [{"enum": ["deny", "allow"]}, {"type": "string", "pattern": ".*\\$\\{.*"}, {"$ref": "#/definitions/prefixes"}]},
-"forward.blocklists": {"type": "array", "maxItems": 128, "items": {
-  "type": "object",
-  "properties": {
-    "path": {"type": "string", "pattern": "^(/.*|.*\\$\\{.*)$"},
-    "format": {"anyOf": [{"enum": ["hosts", "domains", "dstdomain", "urls"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]},
-    "action": {"anyOf": [{"enum": ["refuse", "log"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
-  "required": ["path", "format"], "additionalProperties": false}},
+"forward.blocklists[].path": {"pattern": "^(/.*|.*\\$\\{.*)$"},
 "forward.blocklist_folder": {"pattern": "^(/.*|.*\\$\\{.*)$"},
 "forward.parent": {"type": "array", "maxItems": 64, "items": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://([^/?#@]*@)?[^/?#@]+:[0-9]{1,5}/?|.*\\$\\{.*)$"}},
 "forward.no_proxy": {"type": "array", "maxItems": 256, "items": {"type": "string", "minLength": 1, "maxLength": 1024}},
 "forwarded.drop": {"type": "array", "maxItems": 64, "items": {"$ref": "#/definitions/token"}},
-"tracing": {"required": ["endpoint"]},
 "tracing.endpoint": {"type": "string", "pattern": "^([Hh][Tt][Tt][Pp][Ss]?://[^/?#@ ]+([/?][^#@ ]*)?|.*\\$\\{.*)$"},
 "upgrade": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
 "origins": {"type": "array", "items": {
@@ -479,41 +484,26 @@ const json& written_schema() {
   "required": ["host"], "oneOf": [{"required": ["url"]}, {"required": ["upstreams"]}],
   "dependencies": {"rewrite": ["public"], "rewrite_up_to": ["public"], "ns": ["public"], "balance": ["upstreams"], "slow_start": ["upstreams"], "health": ["upstreams"]},
   "additionalProperties": false}},
-"rules": {"type": "array", "maxItems": 1024, "items": {
-  "type": "object",
-  "properties": {
-    "name": {"$ref": "#/definitions/node"},
-    "match": {"type": "object", "properties": {
-      "hosts": {"$ref": "#/definitions/globs"},
-      "paths": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([/*][^?]*|.*\\$\\{.*)$", "maxLength": 1024}},
-      "methods": {"type": "array", "maxItems": 256, "items": {"$ref": "#/definitions/token"}}}, "additionalProperties": false},
-    "fresh_for": {"anyOf": [{"$ref": "#/definitions/duration"}, {"type": "object",
-      "patternProperties": {"^[2-5][0-9][0-9]$": {"$ref": "#/definitions/duration"}}, "additionalProperties": false}]},
-    "at_least": {"$ref": "#/definitions/duration"},
-    "at_most": {"$ref": "#/definitions/duration"},
-    "stale_while_revalidate": {"$ref": "#/definitions/duration"},
-    "stale_if_error": {"$ref": "#/definitions/duration"},
-    "stale_on": {"type": "array", "maxItems": 256, "items": {"type": "integer", "minimum": 400, "maximum": 599}},
-    "immutable": {"type": "boolean", "default": false},
-    "share_authorized": {"type": "boolean", "default": false},
-    "follow_redirects": {"type": "boolean", "default": false},
-    "redirect_fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
-    "authorize": {"const": "origin"},
-    "min_age": {"$ref": "#/definitions/duration"},
-    "ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
-      {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
-    "key_fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
-    "fetch_for_head": {"type": "boolean", "default": false},
-    "fetch_once": {"anyOf": [{"enum": ["auto", "always", "never"]}, {"type": "string", "pattern": ".*\\$\\{.*"}], "default": "auto"},
-    "bypass": {"type": "boolean", "default": false},
-    "query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {
-      "keep": {"$ref": "#/definitions/globs"}, "drop": {"$ref": "#/definitions/globs"}, "sort": {"type": "boolean", "default": false}},
-      "not": {"required": ["keep", "drop"]}, "additionalProperties": false}]},
-    "request_fields": {"$ref": "#/definitions/edits"},
-    "response_fields": {"$ref": "#/definitions/edits"},
-    "tags": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([!-~]+|.*\\$\\{.*)$", "maxLength": 1024}}
-  },
-  "required": ["name"], "dependencies": {"stale_on": ["stale_if_error"], "redirect_fields": ["follow_redirects"]}, "additionalProperties": false}},
+"rules": {"type": "array", "maxItems": 1024},
+"rules[]": {"dependencies": {"stale_on": ["stale_if_error"], "redirect_fields": ["follow_redirects"]}},
+"rules[].name": "node",
+"rules[].match.hosts": "globs",
+"rules[].match.paths": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([/*][^?]*|.*\\$\\{.*)$", "maxLength": 1024}},
+"rules[].match.methods": {"type": "array", "maxItems": 256, "items": {"$ref": "#/definitions/token"}},
+"rules[].fresh_for": {"anyOf": [{"$ref": "#/definitions/duration"}, {"type": "object",
+  "patternProperties": {"^[2-5][0-9][0-9]$": {"$ref": "#/definitions/duration"}}, "additionalProperties": false}]},
+"rules[].stale_on": {"type": "array", "maxItems": 256, "items": {"type": "integer", "minimum": 400, "maximum": 599}},
+"rules[].authorize": {"const": "origin"},
+"rules[].redirect_fields": "fields",
+"rules[].ignore": {"type": "array", "maxItems": 256, "items": {"anyOf": [
+  {"enum": ["no-store", "private", "no-cache", "set-cookie", "vary"]}, {"type": "string", "pattern": ".*\\$\\{.*"}]}},
+"rules[].key_fields": "fields",
+"rules[].query": {"anyOf": [{"const": "ignore"}, {"type": "object", "properties": {
+  "keep": {"$ref": "#/definitions/globs"}, "drop": {"$ref": "#/definitions/globs"}, "sort": {"type": "boolean", "default": false}},
+  "not": {"required": ["keep", "drop"]}, "additionalProperties": false}]},
+"rules[].request_fields": "edits",
+"rules[].response_fields": "edits",
+"rules[].tags": {"type": "array", "maxItems": 256, "items": {"type": "string", "pattern": "^([!-~]+|.*\\$\\{.*)$", "maxLength": 1024}},
 "cache.disk": {"anyOf": [{"$ref": "#/definitions/disk"}, {"type": "array", "items": {"$ref": "#/definitions/disk"}, "maxItems": 16}]},
 "cluster.key": {"allOf": [{"$ref": "#/definitions/key"}]},
 "cluster.keys": {"type": "array", "items": {"$ref": "#/definitions/key"}, "minItems": 1, "maxItems": 2},
@@ -537,6 +527,7 @@ const json& written_schema() {
     {"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^([0-9]+(\\.[0-9]+)?([KMGT]i?)?B|.*\\$\\{.*)$"}]},
   "node": {"type": "string", "pattern": "^([-!#$%&'*+.^_`|~0-9A-Za-z]{1,64}|.*\\$\\{.*)$"},
   "token": {"type": "string", "minLength": 1, "pattern": "^([-!#$%&'*+.^_`|~0-9A-Za-z]+|.*\\$\\{.*)$"},
+  "fields": {"type": "array", "maxItems": 16, "items": {"$ref": "#/definitions/token"}},
   "key": {"type": "string", "description": "a secret that all nodes of the cluster share, at least 32 bytes; best as ${NAME}", "pattern": "^(.{32,}|.*\\$\\{.*)$"},
   "disk": {"type": "object", "properties": {
     "path": {"type": "string", "pattern": "^(/|.*\\$\\{)"}, "size": {"$ref": "#/definitions/size"}},
@@ -575,37 +566,56 @@ void print(const ordered_json& value, std::size_t indent, std::size_t used, std:
 /// Settings whose default varies, or follows from another setting.
 bool has_fixed_default(const Setting& setting) {
     return !setting.required && setting.path != "node" && setting.path != "log.peers" &&
-           setting.path != "cluster.keys";
+           setting.path != "cluster.keys" && !is_free_member(setting);
 }
 
-ordered_json members_schema(std::string_view parent, const ordered_json& all) {
-    auto properties = ordered_json::object();
-    for (const auto& setting : proxy::setting_table()) {
-        if (setting.parent() != parent ||
-            std::holds_alternative<proxy::ElementValue>(setting.value))
-            continue;
-        const std::string path(setting.path);
-        const auto written = written_schema().find(path);
-        auto schema = std::visit(SettingSchema(), setting.value);
-        if (schema.is_null()) schema = written_schema().at(path);
-        schema["description"] = std::string(setting.help);
-        if (is_section(setting)) {
-            schema["properties"] = members_schema(setting.path, all);
-            if (written != written_schema().end()) schema.update(*written);
-            schema["additionalProperties"] = false;
-            if (std::get<proxy::SectionValue>(setting.value).remove != nullptr) {
-                auto object = schema;
-                object.erase("description");
-                schema = {{"description", std::string(setting.help)},
-                          {"anyOf", ordered_json::array({{{"type", "null"}}, object})}};
-            }
-        } else if (has_fixed_default(setting)) {
-            if (const auto* value = find_in(all, setting.path)) schema["default"] = *value;
-        }
-        if (!is_section(setting) && written != written_schema().end()) schema.update(*written);
-        properties[std::string(setting.key())] = std::move(schema);
+/// Adds what written_schema() has under this path.
+void add_written(std::string_view path, ordered_json& schema) {
+    const auto written = written_schema().find(std::string(path));
+    if (written == written_schema().end()) return;
+    if (written->is_string())
+        schema.update(SettingSchema::of(written->get<std::string>()));
+    else
+        schema.update(*written);
+}
+
+ordered_json object_schema(std::string_view path, ordered_json schema, const ordered_json& all);
+
+ordered_json setting_schema(const Setting& setting, const ordered_json& all) {
+    auto schema = std::visit(SettingSchema(), setting.value);
+    if (schema.is_null()) add_written(setting.path, schema);
+    schema["description"] = std::string(setting.help);
+    if (const auto* section = std::get_if<proxy::SectionValue>(&setting.value)) {
+        schema = object_schema(setting.path, std::move(schema), all);
+        if (section->remove == nullptr) return schema;
+        schema.erase("description");
+        return {{"description", std::string(setting.help)},
+                {"anyOf", ordered_json::array({{{"type", "null"}}, schema})}};
     }
-    return properties;
+    if (schema.value("type", "") == "array" && !schema.contains("items"))
+        schema["items"] = object_schema(setting.path_of_elements(), {{"type", "object"}}, all);
+    if (has_fixed_default(setting))
+        if (const auto* value = find_in(all, setting.path)) schema["default"] = *value;
+    add_written(setting.path, schema);
+    return schema;
+}
+
+/// Adds the members of an object to its schema: those with rows below `path`.
+ordered_json object_schema(std::string_view path, ordered_json schema, const ordered_json& all) {
+    auto properties = ordered_json::object();
+    auto required = json::array();
+    for (const auto& setting : proxy::setting_table()) {
+        if (setting.parent() != path || std::holds_alternative<proxy::ElementValue>(setting.value))
+            continue;
+        properties[std::string(setting.key())] = setting_schema(setting, all);
+        if (setting.required) required.push_back(setting.key());
+    }
+    if (path.empty()) properties["$schema"] = {{"type", "string"}};
+    schema["properties"] = std::move(properties);
+    if (!required.empty()) schema["required"] = std::move(required);
+    add_written(path, schema);
+    schema["additionalProperties"] = false;
+    return schema;
 }
 
 }  // namespace
@@ -618,10 +628,7 @@ std::string config_schema() {
          "Strings may contain ${NAME}, which is replaced by that environment variable. Whole "
          "numbers and booleans are no strings, so they cannot come from the environment."},
         {"type", "object"}};
-    out["properties"] = members_schema({}, defaults());
-    out["properties"]["$schema"] = {{"type", "string"}};
-    out.update(written_schema().at(""));
-    out["additionalProperties"] = false;
+    out = object_schema({}, std::move(out), defaults());
     out["definitions"] = written_schema().at("definitions");
     std::string text;
     print(out, 0, 0, text);
