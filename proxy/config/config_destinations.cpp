@@ -53,20 +53,20 @@ std::optional<DestinationPattern> pattern_of(const std::string& text) {
 
 }  // namespace
 
-void read_patterns(ConfigContext& context, ConfigSection& in, std::string_view key,
-                   std::vector<DestinationPattern>& out) {
+void read_patterns(ConfigSection& in, std::string_view key, std::vector<DestinationPattern>& out) {
     const auto elements = in.elements(key);
     if (elements.size() > kMaxDestinations)
         in.fail(key, "must be at most " + std::to_string(kMaxDestinations));
     for (const auto& [value, path] : elements) {
-        const auto text = text_of(context, *value, path);
+        const auto text = text_of(in.context(), *value, path);
         if (!text) continue;
         if (auto pattern = pattern_of(*text))
             out.push_back(std::move(*pattern));
         else
-            context.fail(path,
-                         "must be a host without a scheme or path, with a port or without, in "
-                         "ASCII (xn--); * stands for any text, and an IPv6 address has brackets");
+            in.context().fail(
+                path,
+                "must be a host without a scheme or path, with a port or without, in "
+                "ASCII (xn--); * stands for any text, and an IPv6 address has brackets");
     }
 }
 

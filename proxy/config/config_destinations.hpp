@@ -10,8 +10,7 @@
 namespace proxy {
 
 /// Reads a list of `forward.destinations`. The caller's table has the setting.
-void read_patterns(ConfigContext& context, ConfigSection& in, std::string_view key,
-                   std::vector<DestinationPattern>& out);
+void read_patterns(ConfigSection& in, std::string_view key, std::vector<DestinationPattern>& out);
 
 /// The patterns as written.
 std::vector<std::string> texts_of_patterns(const std::vector<DestinationPattern>& patterns);

@@ -62,17 +62,16 @@ void read_directory(ConfigContext& context, const nlohmann::json& value, const s
 
 }  // namespace
 
-void read_disk(ConfigContext& context, ConfigSection& cache, std::string_view key,
-               std::vector<DiskConfig>& out) {
+void read_disk(ConfigSection& cache, std::string_view key, std::vector<DiskConfig>& out) {
     std::vector<std::pair<std::string, std::string>> seen;
     if (const auto* value = cache.take(key); value && value->is_array()) {
         for (const auto& [element, at] : cache.elements(key))
-            read_directory(context, *element, at, out, seen);
+            read_directory(cache.context(), *element, at, out, seen);
         if (out.size() > kMaxDiskDirectories)
             cache.fail(key,
                        "must be at most " + std::to_string(kMaxDiskDirectories) + " directories");
     } else if (value && value->is_object()) {
-        read_directory(context, *value, cache.path(key), out, seen);
+        read_directory(cache.context(), *value, cache.path(key), out, seen);
     } else if (value) {
         cache.fail(key, std::string("must be like { \"path\": \"/var/cache/hearsay\", \"size\": "
                                     "\"20GiB\" }, or a list of these, not ")

@@ -11,8 +11,7 @@
 namespace proxy {
 
 /// Reads `disk` of the section `cache`: one directory or a list.
-void read_disk(ConfigContext& context, ConfigSection& cache, std::string_view key,
-               std::vector<DiskConfig>& out);
+void read_disk(ConfigSection& cache, std::string_view key, std::vector<DiskConfig>& out);
 
 /// The size above which bodies are stored in blocks: `slice_from`, or less if a body would not fit
 /// into half of the memory and on the disk.

@@ -16,11 +16,11 @@ bool is_address_text(std::string_view text) {
 
 }  // namespace
 
-void read_intercepted_hosts(ConfigContext& context, ConfigSection& in, std::string_view key,
+void read_intercepted_hosts(ConfigSection& in, std::string_view key,
                             std::vector<DestinationPattern>& out) {
     in.require(key);
     out.clear();
-    read_patterns(context, in, key, out);
+    read_patterns(in, key, out);
     if (in.failed(key)) return;
     if (out.empty()) in.fail(key, "must name a host");
     for (const auto& each : out) {
@@ -31,9 +31,9 @@ void read_intercepted_hosts(ConfigContext& context, ConfigSection& in, std::stri
     }
 }
 
-void read_intercepted_ports(ConfigContext& context, ConfigSection& in, std::string_view key,
+void read_intercepted_ports(ConfigSection& in, std::string_view key,
                             std::vector<std::uint16_t>& out) {
-    read_ports(context, in, key, out);
+    read_ports(in, key, out);
     if (out.empty() && !in.failed(key)) in.fail(key, "must name a port");
 }
 

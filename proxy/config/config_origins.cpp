@@ -41,7 +41,7 @@ std::string_view why_no_prefix(PrefixFault fault) {
 }
 
 /// The members of a mirror. They come first, as they decide about the form of `url`.
-void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
+void read_public(ConfigSection& in, OriginConfig& out) {
     if (const auto url = in.text("public")) {
         auto fault = PrefixFault::no_url;
         auto prefix = parse_url_prefix(*url, fault);
@@ -60,7 +60,7 @@ void read_public(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
         else if (word == "xet")
             read.xet = true;
         else
-            context.fail(path, std::string(kRewrites));
+            in.context().fail(path, std::string(kRewrites));
     }
     in.read_size("rewrite_up_to", read.rewrite_up_to, 1, kMaxRewrite);
     if (const auto ns = in.text("ns")) {
@@ -112,24 +112,23 @@ std::optional<UpstreamServer> server_of(ConfigContext& context, const std::strin
     return server;
 }
 
-void read_origin_url(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
+void read_origin_url(ConfigSection& in, OriginConfig& out) {
     const auto url = in.text("url");
     if (!url) return;
-    const auto server = server_of(context, *url, in.path("url"), out);
+    const auto server = server_of(in.context(), *url, in.path("url"), out);
     if (!server) return;
     out.server = server->place;
     if (server->tls) out.tls.emplace();
 }
 
-void read_servers(ConfigContext& context, ConfigSection& in, OriginConfig& site,
-                  UpstreamGroupConfig& out) {
+void read_servers(ConfigSection& in, OriginConfig& site, UpstreamGroupConfig& out) {
     const auto elements = in.elements("upstreams");
     for (const auto& [value, path] : elements) {
-        ConfigSection one(context, *value, path);
+        ConfigSection one(in.context(), *value, path);
         one.require("url");
         const auto url = one.text("url");
         const auto former = site.mirror ? site.mirror->path : std::string();
-        auto server = url ? server_of(context, *url, one.path("url"), site) : std::nullopt;
+        auto server = url ? server_of(in.context(), *url, one.path("url"), site) : std::nullopt;
         unsigned weight = 1;
         one.read("weight", weight, 1u, kMaxUpstreamWeight);
         auto backup = false;
@@ -142,12 +141,12 @@ void read_servers(ConfigContext& context, ConfigSection& in, OriginConfig& site,
             return other.mark == server->mark;
         };
         if (std::ranges::any_of(out.servers, is_known))
-            context.fail(one.path("url"), "is the same server again");
+            in.context().fail(one.path("url"), "is the same server again");
         if (!out.servers.empty() && out.servers.front().tls != server->tls)
-            context.fail(one.path("url"),
-                         "must have the scheme of the first one: all http or all https");
+            in.context().fail(one.path("url"),
+                              "must have the scheme of the first one: all http or all https");
         if (!out.servers.empty() && site.mirror && site.mirror->path != former)
-            context.fail(one.path("url"), "must have the path of the first one");
+            in.context().fail(one.path("url"), "must have the path of the first one");
         out.servers.push_back(std::move(*server));
     }
     if (elements.empty() || elements.size() > kMaxUpstreams)
@@ -182,7 +181,7 @@ std::optional<std::pair<unsigned, unsigned>> statuses_of(const nlohmann::json& v
     return std::pair{low, high};
 }
 
-void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out) {
+void read_health(ConfigSection& entry, HealthCheck& out) {
     auto in = entry.section("health");
     if (!in) return;
     in->require("path");
@@ -202,9 +201,9 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
         if (const auto range = statuses_of(*value))
             out.expect.push_back(*range);
         else
-            context.fail(path,
-                         "must be a status such as 200, or a range such as \"2xx\" or "
-                         "\"200-399\"");
+            entry.context().fail(path,
+                                 "must be a status such as 200, or a range such as \"2xx\" or "
+                                 "\"200-399\"");
     }
     if (in->has("expect") && out.expect.empty() && !in->failed("expect"))
         in->fail("expect", "must have a status");
@@ -212,16 +211,16 @@ void read_health(ConfigContext& context, ConfigSection& entry, HealthCheck& out)
 }
 
 /// The members that only a group has.
-void read_group(ConfigContext& context, ConfigSection& in, OriginConfig& out) {
+void read_group(ConfigSection& in, OriginConfig& out) {
     UpstreamGroupConfig group;
     group.name = out.name();
     if (in.has("upstreams"))
-        read_servers(context, in, out, group);
+        read_servers(in, out, group);
     else
         in.take("upstreams");
     if (const auto word = in.choice("balance", kBalanceNames))
         group.balance = static_cast<Balance>(*word);
-    read_health(context, in, group.health);
+    read_health(in, group.health);
     in.read("slow_start", group.slow_start, std::chrono::nanoseconds(0), kOneDay);
     if (in.has("url") == in.has("upstreams"))
         return in.fail("url", in.has("url") ? "give either url or upstreams, not both"
@@ -285,10 +284,9 @@ void read_origin_tls(ConfigSection& in, std::optional<OriginTlsConfig>& out) {
 
 }  // namespace
 
-void read_origins(ConfigContext& context, ConfigSection& root, std::string_view key,
-                  std::vector<OriginConfig>& out) {
+void read_origins(ConfigSection& root, std::string_view key, std::vector<OriginConfig>& out) {
     for (const auto& [value, path] : root.elements(key)) {
-        ConfigSection in(context, *value, path);
+        ConfigSection in(root.context(), *value, path);
         OriginConfig origin;
         in.require("host");
         if (const auto host = in.text("host")) {
@@ -301,9 +299,9 @@ void read_origins(ConfigContext& context, ConfigSection& root, std::string_view 
             return other.mirror && origin.mirror && other.mirror->url == origin.mirror->url;
         };
         read_origin_path(in, origin);
-        read_public(context, in, origin);
-        read_origin_url(context, in, origin);
-        read_group(context, in, origin);
+        read_public(in, origin);
+        read_origin_url(in, origin);
+        read_group(in, origin);
         read_origin_tls(in, origin.tls);
         if (!in.failed("public") && std::ranges::any_of(out, is_known))
             in.fail("public", "is the public URL of another entry, too; give each its own path");

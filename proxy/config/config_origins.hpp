@@ -11,8 +11,7 @@
 namespace proxy {
 
 /// Reads the list `origins` of the configuration.
-void read_origins(ConfigContext& context, ConfigSection& root, std::string_view key,
-                  std::vector<OriginConfig>& out);
+void read_origins(ConfigSection& root, std::string_view key, std::vector<OriginConfig>& out);
 
 /// The mirrors of the entries with `public`; null without any.
 std::shared_ptr<const MirrorTable> mirrors_of(const std::vector<OriginConfig>& origins);

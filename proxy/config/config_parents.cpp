@@ -68,7 +68,7 @@ std::optional<UpstreamServer> parent_of(std::string_view url, std::string& fault
 
 }  // namespace
 
-void read_parents(ConfigContext& context, ConfigSection& in, std::string_view key,
+void read_parents(ConfigSection& in, std::string_view key,
                   std::shared_ptr<const UpstreamGroupConfig>& out) {
     UpstreamGroupConfig group;
     group.name = "forward.parent";
@@ -78,20 +78,20 @@ void read_parents(ConfigContext& context, ConfigSection& in, std::string_view ke
     for (const auto& [value, path] : elements) {
         const auto shows_secret = value->is_string() && value->get_ref<const std::string&>().find(
                                                             '@') != std::string::npos;
-        const auto url =
-            shows_secret ? secret_of(context, *value, path) : text_of(context, *value, path);
+        const auto url = shows_secret ? secret_of(in.context(), *value, path)
+                                      : text_of(in.context(), *value, path);
         if (!url) continue;
         std::string fault;
         auto parent = parent_of(*url, fault);
         if (!parent) {
-            context.fail(path, fault);
+            in.context().fail(path, fault);
             continue;
         }
         const auto is_known = [&](const UpstreamServer& other) {
             return other.mark == parent->mark;
         };
         if (std::ranges::any_of(group.servers, is_known))
-            context.fail(path, "is the same proxy again");
+            in.context().fail(path, "is the same proxy again");
         group.servers.push_back(std::move(*parent));
     }
     if (elements.size() > kMaxUpstreams)
@@ -99,24 +99,25 @@ void read_parents(ConfigContext& context, ConfigSection& in, std::string_view ke
     if (!group.servers.empty()) out = std::make_shared<const UpstreamGroupConfig>(std::move(group));
 }
 
-void read_no_proxy(ConfigContext& context, ConfigSection& in, std::string_view key, NoProxy& out) {
+void read_no_proxy(ConfigSection& in, std::string_view key, NoProxy& out) {
     const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
-        const auto text = text_of(context, *value, path);
+        const auto text = text_of(in.context(), *value, path);
         if (!text) continue;
         boost::system::error_code is_name;
         boost::asio::ip::make_address(*text, is_name);
         if (!is_name || text->find('/') != std::string::npos) {
             if (!out.prefixes.add(*text))
-                context.fail(path,
-                             "must be a host, a glob such as *.example.org, or a prefix "
-                             "such as 10.0.0.0/8");
+                in.context().fail(path,
+                                  "must be a host, a glob such as *.example.org, or a prefix "
+                                  "such as 10.0.0.0/8");
         } else {
             std::string lower, scratch;
             append_lower(lower, *text);
             if (lower.empty() || lower.size() > kMaxRuleText ||
                 lower.find_first_of(":@?# ") != std::string::npos)
-                context.fail(path, "must be a host without a scheme or port; * stands for any");
+                in.context().fail(path,
+                                  "must be a host without a scheme or port; * stands for any");
             out.hosts.emplace_back(canonical_host(lower, scratch));
         }
         out.texts.push_back(*text);

@@ -92,14 +92,13 @@ void read_node(ConfigSection& in, std::string_view key, std::string& out) {
     out = *node;
 }
 
-void read_peers(ConfigContext& context, ConfigSection& in, std::string_view key,
-                ClusterConfig& out) {
+void read_peers(ConfigSection& in, std::string_view key, ClusterConfig& out) {
     std::set<std::string> nodes, links;
     const auto elements = in.elements(key);
     if (elements.size() > kMaxPeerEntries)
         return in.fail(key, "must have at most " + std::to_string(kMaxPeerEntries) + " elements");
     for (const auto& [value, path] : elements) {
-        ConfigSection entry(context, *value, path);
+        ConfigSection entry(in.context(), *value, path);
         if (entry.has("dns")) {
             read_dns(entry, out);
             continue;
@@ -154,12 +153,12 @@ std::variant<PeerOrder, std::vector<ConfigError>> parse_peer_order(std::string_v
     order.whole = read.contains("peers");
     ConfigSection in(context, read, "$");
     if (order.whole) {
-        read_peers(context, in, "peers", order.add);
+        read_peers(in, "peers", order.add);
         for (const auto* key : {"add", "remove"})
             if (in.take(key) != nullptr)
                 in.fail(key, "does not go with peers, which is the whole list");
     } else {
-        read_peers(context, in, "add", order.add);
+        read_peers(in, "add", order.add);
         for (const auto& [value, path] : in.elements("remove"))
             if (auto name = text_of(context, *value, path)) order.remove.push_back(*name);
         if (order.remove.empty() && !in.has("add"))

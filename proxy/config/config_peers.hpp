@@ -22,8 +22,7 @@ inline constexpr std::size_t kMaxPeerNames = 16;               // each stands fo
 void read_node(ConfigSection& in, std::string_view key, std::string& out);
 
 /// Reads an array of peers of a section into `out`.
-void read_peers(ConfigContext& context, ConfigSection& in, std::string_view key,
-                ClusterConfig& out);
+void read_peers(ConfigSection& in, std::string_view key, ClusterConfig& out);
 nlohmann::ordered_json peers_json(const ClusterConfig& cluster);
 
 /// POST /api/v1/peers: {"peers": [...]} is the whole new list; {"add": [...], "remove": ["b",

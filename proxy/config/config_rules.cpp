@@ -82,26 +82,26 @@ std::string_view fault_of_name(std::string_view name) {
 using RuleTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// The texts of a list, each with its path.
-RuleTexts texts_of(ConfigContext& context, ConfigSection& in, std::string_view key) {
+RuleTexts texts_of(ConfigSection& in, std::string_view key) {
     RuleTexts texts;
     const auto elements = in.elements(key);
     if (elements.size() > kMaxRuleTexts)
         in.fail(key, "must have at most " + std::to_string(kMaxRuleTexts) + " elements");
     for (const auto& [value, path] : elements) {
-        auto text = text_of(context, *value, path);
+        auto text = text_of(in.context(), *value, path);
         if (!text) continue;
         if (text->empty() || text->size() > kMaxRuleText)
-            context.fail(path, "must have 1 to " + std::to_string(kMaxRuleText) + " bytes");
+            in.context().fail(path, "must have 1 to " + std::to_string(kMaxRuleText) + " bytes");
         texts.emplace_back(std::move(*text), path);
     }
     return texts;
 }
 
 /// The same for a list of `match`, which is for all when it is empty.
-RuleTexts texts_of_match(ConfigContext& context, ConfigSection& in, std::string_view key) {
+RuleTexts texts_of_match(ConfigSection& in, std::string_view key) {
     if (const auto* const list = in.take(key); list && list->is_array() && list->empty())
         in.doubt(key, "is empty, so the rule is for all of them; leave it out to say so");
-    return texts_of(context, in, key);
+    return texts_of(in, key);
 }
 
 std::optional<seconds> read_span(ConfigSection& in, std::string_view key) {
@@ -113,11 +113,11 @@ std::optional<seconds> read_span(ConfigSection& in, std::string_view key) {
 
 /// Names of fields in lower case, sorted. `fault_of`: why a name cannot be among them, or nothing.
 template <class FaultOf>
-void read_names(ConfigContext& context, ConfigSection& in, std::string_view key,
-                std::vector<std::string>& out, const FaultOf& fault_of) {
-    for (const auto& [text, path] : texts_of(context, in, key)) {
+void read_names(ConfigSection& in, std::string_view key, std::vector<std::string>& out,
+                const FaultOf& fault_of) {
+    for (const auto& [text, path] : texts_of(in, key)) {
         if (const auto fault = fault_of(text); !fault.empty())
-            context.fail(path, std::string(fault));
+            in.context().fail(path, std::string(fault));
         append_lower(out.emplace_back(), text);
     }
     std::sort(out.begin(), out.end());
@@ -147,11 +147,10 @@ std::string_view fault_of_redirect_field(std::string_view name) {
     return fault_of_name(name);
 }
 
-void read_lines(ConfigContext& context, ConfigSection& in, std::string_view key,
-                std::vector<FieldEdits::Line>& out) {
+void read_lines(ConfigSection& in, std::string_view key, std::vector<FieldEdits::Line>& out) {
     const auto* value = in.take(key);
     if (!value) return;
-    ConfigSection lines(context, *value, in.path(key));
+    ConfigSection lines(in.context(), *value, in.path(key));
     if (!value->is_object()) return;
     for (const auto& [name, unused] : value->items()) {
         const auto text = lines.text(name);
@@ -185,52 +184,51 @@ std::string fault_of_rule_name(const std::string& name) {
            " letters, digits or of -._, as it stands in logs";
 }
 
-void read_hosts(ConfigContext& context, ConfigSection& in, std::string_view key,
-                std::vector<Glob>& out) {
-    for (const auto& [text, path] : texts_of_match(context, in, key)) {
+void read_hosts(ConfigSection& in, std::string_view key, std::vector<Glob>& out) {
+    for (const auto& [text, path] : texts_of_match(in, key)) {
         std::string lower, scratch;
         append_lower(lower, text);
         if (lower.find_first_of("/:?") != std::string::npos && !lower.starts_with('['))
-            context.fail(path, "must be a host without a scheme, port or path; * stands for any");
+            in.context().fail(path,
+                              "must be a host without a scheme, port or path; * stands for any");
         out.emplace_back(canonical_host(lower, scratch));
     }
 }
 
-void read_paths(ConfigContext& context, ConfigSection& in, std::string_view key,
-                std::vector<Glob>& out) {
-    for (const auto& [text, path] : texts_of_match(context, in, key)) {
+void read_paths(ConfigSection& in, std::string_view key, std::vector<Glob>& out) {
+    for (const auto& [text, path] : texts_of_match(in, key)) {
         if (!text.starts_with('/') && !text.starts_with('*'))
-            context.fail(path, "must begin with / or *");
+            in.context().fail(path, "must begin with / or *");
         if (text.find('?') != std::string::npos)
-            context.fail(path, "must be a path without a query: rules compare the path alone");
+            in.context().fail(path, "must be a path without a query: rules compare the path alone");
         std::string scratch;
         const auto whole = (text.starts_with('*') ? "/" : "") + text;
         const std::string normal(path_for_rules(whole, scratch).substr(whole.size() - text.size()));
         if (text.find('?') == std::string::npos && normal != text)
-            context.fail(path, "never matches, as rules compare normalised paths; write " + normal);
+            in.context().fail(path,
+                              "never matches, as rules compare normalised paths; write " + normal);
         out.emplace_back(text);
     }
 }
 
-void read_methods(ConfigContext& context, ConfigSection& in, std::string_view key,
-                  std::vector<std::string>& out) {
-    for (const auto& [text, path] : texts_of_match(context, in, key)) {
-        if (!is_token(text)) context.fail(path, "must be a method, such as GET");
+void read_methods(ConfigSection& in, std::string_view key, std::vector<std::string>& out) {
+    for (const auto& [text, path] : texts_of_match(in, key)) {
+        if (!is_token(text)) in.context().fail(path, "must be a method, such as GET");
         if (std::any_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; }))
-            context.doubt(path, "is another method than in capital letters, as letter case counts");
+            in.context().doubt(path,
+                               "is another method than in capital letters, as letter case counts");
         out.push_back(text == "HEAD" ? "GET" : text);
     }
 }
 
-void read_fresh_for(ConfigContext& context, ConfigSection& in, std::string_view key,
-                    Lifetimes& out) {
+void read_fresh_for(ConfigSection& in, std::string_view key, Lifetimes& out) {
     constexpr std::array kContent{200u, 203u, 300u, 301u, 302u, 307u, 308u};
     if (const auto* value = in.take(key); !value || !value->is_object()) {
         if (const auto span = value ? read_span(in, key) : std::nullopt)
             for (const auto status : kContent) out.emplace_back(status, *span);
         return;
     } else {
-        ConfigSection by_status(context, *value, in.path(key));
+        ConfigSection by_status(in.context(), *value, in.path(key));
         for (const auto& [text, unused] : value->items()) {
             unsigned status = 0;
             const auto* const end = text.data() + text.size();
@@ -254,12 +252,11 @@ ordered_json show_fresh_for(const Lifetimes& lifetimes) {
     return out;
 }
 
-void read_stale_on(ConfigContext& context, ConfigSection& in, std::string_view key,
-                   std::vector<unsigned>& out) {
+void read_stale_on(ConfigSection& in, std::string_view key, std::vector<unsigned>& out) {
     for (const auto& [value, path] : in.elements(key)) {
         const auto status = value->is_number_unsigned() ? value->get<std::uint64_t>() : 0;
         if (status < 400 || status > 599)
-            context.fail(path, "must be a status from 400 to 599");
+            in.context().fail(path, "must be a status from 400 to 599");
         else
             out.push_back(static_cast<unsigned>(status));
     }
@@ -270,7 +267,7 @@ void read_stale_on(ConfigContext& context, ConfigSection& in, std::string_view k
         in.fail(key, "needs stale_if_error: how long the stored response may be stale");
 }
 
-void read_authorize(ConfigContext&, ConfigSection& in, std::string_view key, bool& out) {
+void read_authorize(ConfigSection& in, std::string_view key, bool& out) {
     const auto who = in.text(key);
     if (who && *who != "origin") in.fail(key, "must be \"origin\"");
     out = who.has_value();
@@ -280,12 +277,11 @@ ordered_json show_authorize(const bool& on) {
     return on ? "origin" : ordered_json(ordered_json::value_t::discarded);
 }
 
-void read_ignored(ConfigContext& context, ConfigSection& in, std::string_view key,
-                  IgnoredDirectives& out) {
-    for (const auto& [text, path] : texts_of(context, in, key)) {
+void read_ignored(ConfigSection& in, std::string_view key, IgnoredDirectives& out) {
+    for (const auto& [text, path] : texts_of(in, key)) {
         const auto* const found = std::find(kIgnoredNames.begin(), kIgnoredNames.end(), text);
         if (found == kIgnoredNames.end())
-            context.fail(path, "must be no-store, private, no-cache, set-cookie or vary");
+            in.context().fail(path, "must be no-store, private, no-cache, set-cookie or vary");
         else
             out.*kIgnoredMembers.at(static_cast<std::size_t>(found - kIgnoredNames.begin())) = true;
     }
@@ -298,17 +294,15 @@ ordered_json show_ignored(const IgnoredDirectives& ignored) {
     return out;
 }
 
-void read_key_fields(ConfigContext& context, ConfigSection& in, std::string_view key,
-                     std::vector<std::string>& out) {
-    read_names(context, in, key, out, fault_of_key_field);
+void read_key_fields(ConfigSection& in, std::string_view key, std::vector<std::string>& out) {
+    read_names(in, key, out, fault_of_key_field);
 }
 
-void read_redirect_fields(ConfigContext& context, ConfigSection& in, std::string_view key,
-                          std::vector<std::string>& out) {
-    read_names(context, in, key, out, fault_of_redirect_field);
+void read_redirect_fields(ConfigSection& in, std::string_view key, std::vector<std::string>& out) {
+    read_names(in, key, out, fault_of_redirect_field);
 }
 
-void read_query(ConfigContext& context, ConfigSection& rule, std::string_view key, QueryRule& out) {
+void read_query(ConfigSection& rule, std::string_view key, QueryRule& out) {
     const auto* value = rule.take(key);
     if (!value) return;
     if (value->is_string()) {
@@ -317,13 +311,13 @@ void read_query(ConfigContext& context, ConfigSection& rule, std::string_view ke
         out.mode = QueryRule::Mode::ignore;
         return;
     }
-    ConfigSection in(context, *value, rule.path(key));
+    ConfigSection in(rule.context(), *value, rule.path(key));
     for (const auto mode : {QueryRule::Mode::keep, QueryRule::Mode::drop}) {
         const auto* list = mode == QueryRule::Mode::keep ? "keep" : "drop";
         if (!in.has(list)) continue;
         if (out.mode != QueryRule::Mode::whole) in.fail(list, "give either keep or drop, not both");
         out.mode = mode;
-        for (const auto& text : texts_of(context, in, list)) out.names.emplace_back(text.first);
+        for (const auto& text : texts_of(in, list)) out.names.emplace_back(text.first);
     }
     in.take("keep");
     in.take("drop");
@@ -340,15 +334,14 @@ ordered_json show_query(const QueryRule& query) {
     return out;
 }
 
-void read_edits(ConfigContext& context, ConfigSection& rule, std::string_view key,
-                FieldEdits& out) {
+void read_edits(ConfigSection& rule, std::string_view key, FieldEdits& out) {
     auto in = rule.section(key);
     if (!in) return;
-    read_lines(context, *in, "set", out.set);
-    read_lines(context, *in, "add", out.add);
-    for (const auto& [name, path] : texts_of(context, *in, "remove")) {
+    read_lines(*in, "set", out.set);
+    read_lines(*in, "add", out.add);
+    for (const auto& [name, path] : texts_of(*in, "remove")) {
         if (const auto fault = fault_of_name(name); !fault.empty())
-            context.fail(path, std::string(fault));
+            rule.context().fail(path, std::string(fault));
         out.remove.push_back(name);
     }
     in->done();
@@ -362,10 +355,9 @@ ordered_json show_edits(const FieldEdits& edits) {
     return out;
 }
 
-void read_tags(ConfigContext& context, ConfigSection& in, std::string_view key,
-               std::vector<std::string>& out) {
-    for (const auto& [text, path] : texts_of(context, in, key)) {
-        if (has_control(text, ' ' + 1)) context.fail(path, "must be a tag without blanks");
+void read_tags(ConfigSection& in, std::string_view key, std::vector<std::string>& out) {
+    for (const auto& [text, path] : texts_of(in, key)) {
+        if (has_control(text, ' ' + 1)) in.context().fail(path, "must be a tag without blanks");
         out.push_back(text);
     }
 }
@@ -376,28 +368,28 @@ ordered_json texts_of_globs(const std::vector<Glob>& globs) {
     return out;
 }
 
-void check_lifetimes(ConfigContext&, ConfigSection& in, Rule& rule) {
+void check_lifetimes(ConfigSection& in, Rule& rule) {
     const auto& [low, high] = std::tie(rule.storing.at_least, rule.storing.at_most);
     if (low && high && *low > *high) in.fail("at_most", "must be at least at_least");
 }
 
-void check_redirects(ConfigContext&, ConfigSection& in, Rule& rule) {
+void check_redirects(ConfigSection& in, Rule& rule) {
     if (!rule.storing.redirect_fields.empty() && !rule.storing.follow_redirects)
         in.fail("redirect_fields", "needs follow_redirects");
 }
 
 }  // namespace settings
 
-void read_rules(ConfigContext& context, ConfigSection& root, std::string_view key, RuleTable& out) {
+void read_rules(ConfigSection& root, std::string_view key, RuleTable& out) {
     std::vector<Rule> rules;
     for (const auto& [value, path] : root.elements(key)) {
-        ConfigSection in(context, *value, path);
+        ConfigSection in(root.context(), *value, path);
         Rule rule;
-        read_members(context, in, kElements, rule);
+        read_members(in, kElements, rule);
         const auto again = std::any_of(rules.begin(), rules.end(), [&](const Rule& other) {
             return !rule.name.empty() && other.name == rule.name;
         });
-        if (again) context.fail(path + ".name", "is the name of an earlier rule, too");
+        if (again) root.context().fail(path + ".name", "is the name of an earlier rule, too");
         rules.push_back(std::move(rule));
     }
     if (rules.size() > kMaxRules) root.fail(key, "must be at most " + std::to_string(kMaxRules));

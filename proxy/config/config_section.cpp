@@ -380,18 +380,17 @@ std::string without_host_bits(const std::string& text) {
 
 }  // namespace
 
-void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
-                   PrefixList& out) {
+void read_prefixes(ConfigSection& in, std::string_view key, PrefixList& out) {
     if (!in.has(key)) return void(in.take(key));
     const auto elements = in.elements(key);
     out.clear();
     for (const auto& [value, path] : elements) {
-        const auto prefix = text_of(context, *value, path);
+        const auto prefix = text_of(in.context(), *value, path);
         if (!prefix) continue;
         if (!out.add(*prefix))
-            context.fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
+            in.context().fail(path, "must be an address or a prefix, such as 10.0.0.7 or fd00::/8");
         else if (const auto whole = without_host_bits(*prefix); whole != *prefix)
-            context.doubt(path, "stands for all of " + whole);
+            in.context().doubt(path, "stands for all of " + whole);
     }
     if (elements.size() > kMaxPrefixes)
         in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));

@@ -42,6 +42,7 @@ public:
     /// `value` must outlive the section. Anything but an object is an error and reads as empty.
     ConfigSection(ConfigContext& context, const nlohmann::json& value, std::string path);
 
+    ConfigContext& context() { return context_; }
     std::string path(std::string_view key) const { return path_ + "." + std::string(key); }
     bool has(std::string_view key) const { return value_->contains(key); }
     void fail(std::string_view key, std::string message) {
@@ -105,8 +106,7 @@ private:
 };
 
 /// Reads a list of addresses and prefixes, which replaces the default in `out`.
-void read_prefixes(ConfigContext& context, ConfigSection& in, std::string_view key,
-                   PrefixList& out);
+void read_prefixes(ConfigSection& in, std::string_view key, PrefixList& out);
 
 /// `.name`, or `["odd name"]` so that no key can garble a message.
 std::string subscript(const std::string& key);

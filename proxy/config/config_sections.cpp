@@ -16,8 +16,8 @@ using nlohmann::json;
 /// Reads one setting. Each overload leaves the default where the value does not fit.
 class SettingReader {
 public:
-    SettingReader(ConfigContext& context, ConfigSection& in, const Setting& setting, ObjectRef out)
-        : context_(context), in_(in), setting_(setting), key_(setting.key()), out_(out) {}
+    SettingReader(ConfigSection& in, const Setting& setting, ObjectRef out)
+        : in_(in), setting_(setting), key_(setting.key()), out_(out) {}
 
     void operator()(const SizeValue& value) {
         change(value, [&](auto& bytes) { in_.read_size(key_, bytes, value.low, value.high); });
@@ -34,7 +34,7 @@ public:
         change(value, [&](auto& endpoint) { in_.read(key_, endpoint); });
     }
     void operator()(const PrefixesValue& value) {
-        change(value, [&](auto& list) { read_prefixes(context_, in_, key_, list); });
+        change(value, [&](auto& list) { read_prefixes(in_, key_, list); });
     }
     void operator()(const ChoiceValue& value) {
         if (const auto index = in_.choice(key_, value.words)) value.set(out_, *index);
@@ -52,14 +52,14 @@ public:
         const auto* given = in_.take(key_);
         if (value.remove != nullptr && given->is_null()) return value.remove(out_);
         if (value.create != nullptr) value.create(out_);
-        ConfigSection section(context_, *given, in_.path(key_));
-        read_members(context_, section, setting_.path, out_);
+        ConfigSection section(in_.context(), *given, in_.path(key_));
+        read_members(section, setting_.path, out_);
     }
     void operator()(const ListValue& value) {
         const auto elements = in_.elements(key_);
         for (const auto& [element, path] : elements) {
-            ConfigSection section(context_, *element, path);
-            read_members(context_, section, setting_.path_of_elements(), value.append(out_));
+            ConfigSection section(in_.context(), *element, path);
+            read_members(section, setting_.path_of_elements(), value.append(out_));
         }
         if (elements.size() > value.most)
             in_.fail(key_, "must be at most " + std::to_string(value.most));
@@ -74,38 +74,35 @@ private:
         value.set(out_, std::move(now));
     }
 
-    ConfigContext& context_;
     ConfigSection& in_;
     const Setting& setting_;
     std::string_view key_;
     ObjectRef out_;
 };
 
-void read_setting(ConfigContext& context, ConfigSection& in, const Setting& setting,
-                  ObjectRef out) {
+void read_setting(ConfigSection& in, const Setting& setting, ObjectRef out) {
     if (std::holds_alternative<ElementValue>(setting.value)) return;
     if (const auto* special = std::get_if<SpecialValue>(&setting.value)) {
-        if (special->read != nullptr) special->read(context, in, setting.key(), out);
+        if (special->read != nullptr) special->read(in, setting.key(), out);
     } else if (in.has(setting.key())) {
         std::visit(
             [&]<class Value>(const Value& value) {
                 if constexpr (std::is_invocable_v<SettingReader&, const Value&>)
-                    SettingReader(context, in, setting, out)(value);
+                    SettingReader(in, setting, out)(value);
             },
             setting.value);
     } else {
         in.take(setting.key());
         if (setting.required) in.require(setting.key());
     }
-    if (setting.check != nullptr) setting.check(context, in, out);
+    if (setting.check != nullptr) setting.check(in, out);
 }
 
 }  // namespace
 
-void read_members(ConfigContext& context, ConfigSection& in, std::string_view parent,
-                  ObjectRef out) {
+void read_members(ConfigSection& in, std::string_view parent, ObjectRef out) {
     for (const auto& setting : setting_table())
-        if (setting.parent() == parent) read_setting(context, in, setting, out);
+        if (setting.parent() == parent) read_setting(in, setting, out);
     in.done();
 }
 
@@ -113,7 +110,7 @@ Config read_sections(ConfigContext& context, const json& value) {
     Config out;
     ConfigSection root(context, value, "$");
     root.take("$schema");
-    read_members(context, root, {}, out);
+    read_members(root, {}, out);
     const bool is_known = !root.failed("origins") && !root.failed("forward");
     if (out.origins.empty() && !out.forward.enabled && value.is_object() && is_known) {
         context.fail("$",

@@ -14,7 +14,6 @@ Config read_sections(ConfigContext& context, const nlohmann::json& value);
 
 /// Reads the settings whose rows stand below `parent` in the table of settings: those of a section,
 /// or of an element of a list (`rules[]`). Reports all other keys.
-void read_members(ConfigContext& context, ConfigSection& in, std::string_view parent,
-                  ObjectRef out);
+void read_members(ConfigSection& in, std::string_view parent, ObjectRef out);
 
 }  // namespace proxy

@@ -17,7 +17,7 @@ constexpr std::size_t kMaxCollectorUrl = 1024;          // bytes
 
 }  // namespace
 
-void read_endpoint(ConfigContext&, ConfigSection& in, std::string_view key, CollectorUrl& out) {
+void read_endpoint(ConfigSection& in, std::string_view key, CollectorUrl& out) {
     constexpr std::string_view kClear = "http://", kSecure = "https://";
     in.require(key);
     const auto text = in.text(key);

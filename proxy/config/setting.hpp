@@ -101,7 +101,7 @@ struct ListValue {
 
 /// A value with a grammar of its own.
 struct SpecialValue {
-    void (*read)(ConfigContext&, ConfigSection&, std::string_view key, ObjectRef);
+    void (*read)(ConfigSection&, std::string_view key, ObjectRef);
     /// A discarded value stands for a setting that is not shown.
     nlohmann::ordered_json (*show)(ConstObjectRef);
     std::string_view kind;  // for people: `list of names`
@@ -126,7 +126,7 @@ struct Setting {
     std::string_view help;  // sentences for the reference page and the JSON schema
     bool required = false;
     /// Called after this setting was read or left out: rules that several settings share.
-    void (*check)(ConfigContext&, ConfigSection&, ObjectRef) = nullptr;
+    void (*check)(ConfigSection&, ObjectRef) = nullptr;
     std::string_view default_text = {};  // where it follows from other settings
     Effect effect = Effect::on_reload;
 
@@ -172,7 +172,7 @@ auto& follow(Object& object, First first, Rest... rest) {
 template <class Object, class T, class... Rest>
 Object object_of(T Object::*, Rest...);
 template <class Object>
-Object object_of(void (*)(ConfigContext&, ConfigSection&, Object&));
+Object object_of(void (*)(ConfigSection&, Object&));
 /// The type of the object that has the members `Path`, or that a function is for.
 template <auto... Path>
 using ObjectOf = decltype(object_of(Path...));
@@ -281,11 +281,10 @@ nlohmann::ordered_json show_member(ConstObjectRef object) {
         return Show(reached<Path...>(object));
 }
 template <auto Read, auto... Path>
-void read_member(ConfigContext& context, ConfigSection& in, std::string_view key,
-                 ObjectRef object) {
-    Read(context, in, key, reached<Path...>(object));
+void read_member(ConfigSection& in, std::string_view key, ObjectRef object) {
+    Read(in, key, reached<Path...>(object));
 }
-/// A value with a grammar of its own. `Read(context, section, key, member)` reads it; null: the
+/// A value with a grammar of its own. `Read(section, key, member)` reads it; null: the
 /// reader of another one does. `Show(member)` is its JSON; null: that of the member.
 template <auto Read, auto Show, auto... Path>
 constexpr SpecialValue special(std::string_view kind) {
@@ -295,8 +294,8 @@ constexpr SpecialValue special(std::string_view kind) {
 }
 /// A rule over several settings, as `Setting::check`: a function of an object of any type.
 template <auto Function>
-void check(ConfigContext& context, ConfigSection& in, ObjectRef object) {
-    Function(context, in, object.as<ObjectOf<Function>>());
+void check(ConfigSection& in, ObjectRef object) {
+    Function(in, object.as<ObjectOf<Function>>());
 }
 
 }  // namespace settings

@@ -45,14 +45,14 @@ void refuse_repeated(ConfigSection& in, std::string_view key, std::string_view m
 /// Reads a list of HTTP tokens, with `what` a token has to be; `add` takes each. A token with `*`
 /// would be taken for a pattern.
 template <class Add>
-void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key, std::size_t most,
-                 std::string_view what, const Add& add) {
+void read_tokens(ConfigSection& in, std::string_view key, std::size_t most, std::string_view what,
+                 const Add& add) {
     const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
-        const auto name = text_of(context, *value, path);
+        const auto name = text_of(in.context(), *value, path);
         if (!name) continue;
         if (!is_token(*name) || name->find('*') != name->npos)
-            context.fail(path, std::string("must be ").append(what));
+            in.context().fail(path, std::string("must be ").append(what));
         add(*name);
     }
     if (elements.size() > most) in.fail(key, "must be at most " + std::to_string(most));
@@ -60,7 +60,7 @@ void read_tokens(ConfigContext& context, ConfigSection& in, std::string_view key
 
 }  // namespace
 
-void read_name(ConfigContext&, ConfigSection& in, std::string_view key, std::string& out) {
+void read_name(ConfigSection& in, std::string_view key, std::string& out) {
     if (in.has(key)) return read_node(in, key, out);
     in.take(key);
     out = boost::asio::ip::host_name();
@@ -68,9 +68,9 @@ void read_name(ConfigContext&, ConfigSection& in, std::string_view key, std::str
         in.fail(key, "is missing, and the host's name (" + out + ") is not fit to be one");
 }
 
-void read_token(ConfigContext& context, ConfigSection& in, std::string_view key, std::string& out) {
+void read_token(ConfigSection& in, std::string_view key, std::string& out) {
     const auto* given = in.take(key);
-    const auto token = given ? secret_of(context, *given, in.path(key)) : std::nullopt;
+    const auto token = given ? secret_of(in.context(), *given, in.path(key)) : std::nullopt;
     if (!token) return;
     if (token->find_last_not_of(" \t\r\n") + 1 != token->size())
         in.fail(key, "ends in white space, or a line's end");
@@ -81,38 +81,36 @@ void read_token(ConfigContext& context, ConfigSection& in, std::string_view key,
     out = *token;
 }
 
-void read_admin_names(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& out) {
+void read_admin_names(ConfigSection& in, std::string_view key, Texts& out) {
     const auto elements = in.elements(key);
     for (const auto& [value, path] : elements) {
-        const auto name = text_of(context, *value, path);
+        const auto name = text_of(in.context(), *value, path);
         if (!name) continue;
         Authority authority;
         if (parse_authority(*name, authority) != TargetError::none || authority.host != *name)
-            context.fail(path, "must be a host name without a port");
+            in.context().fail(path, "must be a host name without a port");
         append_lower(out.emplace_back(), *name);
     }
     if (elements.size() > kMaxAdminNames)
         in.fail(key, "must be at most " + std::to_string(kMaxAdminNames));
 }
 
-void read_ports(ConfigContext& context, ConfigSection& in, std::string_view key,
-                std::vector<std::uint16_t>& out) {
+void read_ports(ConfigSection& in, std::string_view key, std::vector<std::uint16_t>& out) {
     if (in.has(key)) out.clear();
     for (const auto& [value, path] : in.elements(key)) {
         if (!value->is_number_unsigned() || value->get<std::uint64_t>() == 0 ||
             value->get<std::uint64_t>() > 65535) {
-            context.fail(path, "must be a port from 1 to 65535");
+            in.context().fail(path, "must be a port from 1 to 65535");
         } else {
             out.push_back(value->get<std::uint16_t>());
         }
     }
 }
 
-void read_destinations(ConfigContext& context, ConfigSection& in, std::string_view key,
-                       ForwardConfig& forward) {
+void read_destinations(ConfigSection& in, std::string_view key, ForwardConfig& forward) {
     if (const auto* value = in.take(key); value && value->is_array()) {
         forward.private_destinations = Destinations::listed;
-        read_prefixes(context, in, key, forward.private_prefixes);
+        read_prefixes(in, key, forward.private_prefixes);
     } else if (const auto word = value ? in.text(key) : std::nullopt) {
         // A misspelt word gets no proposal, because one of the words opens everything.
         if (*word == "deny")
@@ -126,19 +124,19 @@ void read_destinations(ConfigContext& context, ConfigSection& in, std::string_vi
     }
 }
 
-void read_dropped(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& names) {
+void read_dropped(ConfigSection& in, std::string_view key, Texts& names) {
     if (in.has(key)) names.clear();
-    read_tokens(context, in, key, kMaxDropped, "a field's name, such as X-Original-URL",
+    read_tokens(in, key, kMaxDropped, "a field's name, such as X-Original-URL",
                 [&](const std::string& name) { names.push_back(name); });
 }
 
-void read_upgrade(ConfigContext& context, ConfigSection& in, std::string_view key, Texts& names) {
+void read_upgrade(ConfigSection& in, std::string_view key, Texts& names) {
     if (in.has(key)) names.clear();
-    read_tokens(context, in, key, kMaxUpgrades, "a protocol's name, such as websocket",
+    read_tokens(in, key, kMaxUpgrades, "a protocol's name, such as websocket",
                 [&](const std::string& name) { append_lower(names.emplace_back(), name); });
 }
 
-void read_keys(ConfigContext& context, ConfigSection& in, std::string_view, Texts& keys) {
+void read_keys(ConfigSection& in, std::string_view, Texts& keys) {
     std::vector<std::pair<const json*, std::string>> found;
     if (const auto* key = in.take("key")) found.emplace_back(key, in.path("key"));
     if (in.has("keys")) {
@@ -150,13 +148,13 @@ void read_keys(ConfigContext& context, ConfigSection& in, std::string_view, Text
         in.require("key");
     }
     for (const auto& [value, path] : found) {
-        auto key = secret_of(context, *value, path);
+        auto key = secret_of(in.context(), *value, path);
         if (!key) continue;
         if (key->size() < kMinKeyBytes) {
-            context.fail(path, "must have at least " + std::to_string(kMinKeyBytes) +
-                                   " bytes, has " + std::to_string(key->size()));
+            in.context().fail(path, "must have at least " + std::to_string(kMinKeyBytes) +
+                                        " bytes, has " + std::to_string(key->size()));
         } else if (std::find(keys.begin(), keys.end(), *key) != keys.end()) {
-            context.fail(path, "is the same key again");
+            in.context().fail(path, "is the same key again");
         }
         keys.push_back(std::move(*key));
     }
@@ -205,7 +203,7 @@ std::string fault_of_path(const std::string& path) {
     return path.starts_with('/') ? "" : "must be an absolute path";
 }
 
-void check_certificates(ConfigContext&, ConfigSection& in, Config& out) {
+void check_certificates(ConfigSection& in, Config& out) {
     std::map<std::string, std::string> places;
     if (!out.tls->certificate.empty()) places.emplace(out.tls->certificate, "$.tls");
     refuse_repeated(in, "certificates", "certificate", out.tls->certificates,
@@ -216,17 +214,17 @@ void check_certificates(ConfigContext&, ConfigSection& in, Config& out) {
     in.require("key");
 }
 
-void check_token_for(ConfigContext&, ConfigSection& in, Config& out) {
+void check_token_for(ConfigSection& in, Config& out) {
     if (out.admin->token_for == TokenFor::all && !in.has("token"))
         in.fail("token_for", "\"all\" needs a token");
 }
 
-void check_proxy_protocol(ConfigContext&, ConfigSection& in, Config& out) {
+void check_proxy_protocol(ConfigSection& in, Config& out) {
     if (out.clients.proxy_protocol && !in.has("trusted_proxies"))
         in.fail("proxy_protocol", "needs trusted_proxies: who sends PROXY headers");
 }
 
-void check_blocklists(ConfigContext&, ConfigSection& in, Config& out) {
+void check_blocklists(ConfigSection& in, Config& out) {
     const auto& forward = out.forward;
     if (!forward.blocklist_folder.empty() && !forward.blocklist_folder.starts_with('/') &&
         !in.failed("blocklist_folder"))
@@ -236,13 +234,13 @@ void check_blocklists(ConfigContext&, ConfigSection& in, Config& out) {
         in.doubt("blocklists", "is not read, because forward.enabled is false");
 }
 
-void check_users(ConfigContext&, ConfigSection& in, Config& out) {
+void check_users(ConfigSection& in, Config& out) {
     if (in.has("users") && !in.failed("users") &&
         !out.forward.authentication->users.starts_with('/'))
         in.fail("users", "must be an absolute path");
 }
 
-void check_realm(ConfigContext&, ConfigSection& in, Config& out) {
+void check_realm(ConfigSection& in, Config& out) {
     const auto& realm = out.forward.authentication->realm;
     if (realm.size() > kMaxRealmBytes ||
         !std::ranges::all_of(realm, [](char c) { return c >= 0x20 && c < 0x7f; }))
@@ -250,7 +248,7 @@ void check_realm(ConfigContext&, ConfigSection& in, Config& out) {
                              " printable characters of ASCII");
 }
 
-void check_bandwidth(ConfigContext&, ConfigSection& in, Config& out) {
+void check_bandwidth(ConfigSection& in, Config& out) {
     const auto& limits = out.clients.limits;
     const auto is_low = [](const ClientAllowance& each) {
         return each.bandwidth > 0 && each.bandwidth < kMinBandwidth;
@@ -263,7 +261,7 @@ void check_bandwidth(ConfigContext&, ConfigSection& in, Config& out) {
                                  format_size(kMinBandwidth) + " per second");
 }
 
-void check_parents(ConfigContext&, ConfigSection& in, Config& out) {
+void check_parents(ConfigSection& in, Config& out) {
     const auto& forward = out.forward;
     if (forward.parents && !forward.enabled)
         in.doubt("parent", "is not used, because forward.enabled is false");
@@ -272,20 +270,20 @@ void check_parents(ConfigContext&, ConfigSection& in, Config& out) {
 }
 
 /// A disk is there for large objects.
-void raise_object_max(ConfigContext&, ConfigSection&, Config& out) {
+void raise_object_max(ConfigSection&, Config& out) {
     std::uint64_t on_disk = 0;
     for (const auto& directory : out.cache.disk) on_disk += directory.size;
     out.cache.object_max = std::max(out.cache.object_max, on_disk / 4);
 }
 
-void check_slice_from(ConfigContext&, ConfigSection& in, Config& out) {
+void check_slice_from(ConfigSection& in, Config& out) {
     const auto most = out.cache.memory / 2;
     if (in.has("slice_from") && out.cache.slice_from > most)
         in.doubt("slice_from", "is never reached: what is larger than half of the memory, " +
                                    format_size(most) + ", is stored in blocks anyway");
 }
 
-void check_block(ConfigContext&, ConfigSection& in, Config& out) {
+void check_block(ConfigSection& in, Config& out) {
     const auto most = out.cache.memory / 2;
     for (const auto& [key, bytes] :
          {std::pair{"object_max", out.cache.object_max}, {"block", out.cache.block}})
@@ -294,17 +292,17 @@ void check_block(ConfigContext&, ConfigSection& in, Config& out) {
                               format_size(most));
 }
 
-void choose_peer_lines(ConfigContext&, ConfigSection&, Config& out) {
+void choose_peer_lines(ConfigSection&, Config& out) {
     out.log.peers = out.log.format == AccessFormat::json;
 }
 
-void check_heads(ConfigContext&, ConfigSection& in, Config& out) {
+void check_heads(ConfigSection& in, Config& out) {
     if (in.failed("request_line") || in.failed("head")) return;
     if (out.limits.request_line > out.limits.head)
         in.fail("request_line", "must not be above head");
 }
 
-void check_per_address(ConfigContext&, ConfigSection& in, Config& out) {
+void check_per_address(ConfigSection& in, Config& out) {
     if (out.limits.connections_per_address > out.limits.connections)
         in.doubt("connections_per_address", "is never reached: there are " +
                                                 std::to_string(out.limits.connections) +

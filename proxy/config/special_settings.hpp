@@ -18,27 +18,25 @@ using nlohmann::ordered_json;
 using Texts = std::vector<std::string>;
 
 /// The default is the host name, which distinguishes the containers of one service.
-void read_name(ConfigContext&, ConfigSection&, std::string_view key, std::string& out);
-void read_token(ConfigContext&, ConfigSection&, std::string_view key, std::string& out);
-void read_admin_names(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
-void read_ports(ConfigContext&, ConfigSection&, std::string_view key,
-                std::vector<std::uint16_t>& out);
-void read_destinations(ConfigContext&, ConfigSection&, std::string_view key, ForwardConfig& out);
-void read_intercepted_hosts(ConfigContext&, ConfigSection&, std::string_view key,
+void read_name(ConfigSection&, std::string_view key, std::string& out);
+void read_token(ConfigSection&, std::string_view key, std::string& out);
+void read_admin_names(ConfigSection&, std::string_view key, Texts& out);
+void read_ports(ConfigSection&, std::string_view key, std::vector<std::uint16_t>& out);
+void read_destinations(ConfigSection&, std::string_view key, ForwardConfig& out);
+void read_intercepted_hosts(ConfigSection&, std::string_view key,
                             std::vector<DestinationPattern>& out);
-void read_intercepted_ports(ConfigContext&, ConfigSection&, std::string_view key,
-                            std::vector<std::uint16_t>& out);
+void read_intercepted_ports(ConfigSection&, std::string_view key, std::vector<std::uint16_t>& out);
 /// URLs of proxies, `http://[user:password@]host:port` or the same with `https`. Credentials may be
 /// percent-encoded. No message shows them.
-void read_parents(ConfigContext&, ConfigSection&, std::string_view key,
+void read_parents(ConfigSection&, std::string_view key,
                   std::shared_ptr<const UpstreamGroupConfig>& out);
 /// Hosts, globs, addresses and prefixes.
-void read_no_proxy(ConfigContext&, ConfigSection&, std::string_view key, NoProxy& out);
-void read_dropped(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
-void read_upgrade(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
+void read_no_proxy(ConfigSection&, std::string_view key, NoProxy& out);
+void read_dropped(ConfigSection&, std::string_view key, Texts& out);
+void read_upgrade(ConfigSection&, std::string_view key, Texts& out);
 /// Reads `key` and `keys`.
-void read_keys(ConfigContext&, ConfigSection&, std::string_view key, Texts& out);
-void read_endpoint(ConfigContext&, ConfigSection&, std::string_view key, CollectorUrl& out);
+void read_keys(ConfigSection&, std::string_view key, Texts& out);
+void read_endpoint(ConfigSection&, std::string_view key, CollectorUrl& out);
 
 ordered_json show_nothing(const Texts&);
 ordered_json show_token(const std::string& token);
@@ -52,19 +50,19 @@ ordered_json show_endpoint(const CollectorUrl& endpoint);
 /// What is wrong with the path of a file that must be absolute; empty: nothing.
 std::string fault_of_path(const std::string& path);
 
-void check_certificates(ConfigContext&, ConfigSection&, Config&);
-void check_token_for(ConfigContext&, ConfigSection&, Config&);
-void check_proxy_protocol(ConfigContext&, ConfigSection&, Config&);
-void check_blocklists(ConfigContext&, ConfigSection&, Config&);
-void check_users(ConfigContext&, ConfigSection&, Config&);
-void check_realm(ConfigContext&, ConfigSection&, Config&);
-void check_bandwidth(ConfigContext&, ConfigSection&, Config&);
-void check_parents(ConfigContext&, ConfigSection&, Config&);
-void raise_object_max(ConfigContext&, ConfigSection&, Config&);
-void check_slice_from(ConfigContext&, ConfigSection&, Config&);
-void check_block(ConfigContext&, ConfigSection&, Config&);
-void choose_peer_lines(ConfigContext&, ConfigSection&, Config&);
-void check_heads(ConfigContext&, ConfigSection&, Config&);
-void check_per_address(ConfigContext&, ConfigSection&, Config&);
+void check_certificates(ConfigSection&, Config&);
+void check_token_for(ConfigSection&, Config&);
+void check_proxy_protocol(ConfigSection&, Config&);
+void check_blocklists(ConfigSection&, Config&);
+void check_users(ConfigSection&, Config&);
+void check_realm(ConfigSection&, Config&);
+void check_bandwidth(ConfigSection&, Config&);
+void check_parents(ConfigSection&, Config&);
+void raise_object_max(ConfigSection&, Config&);
+void check_slice_from(ConfigSection&, Config&);
+void check_block(ConfigSection&, Config&);
+void choose_peer_lines(ConfigSection&, Config&);
+void check_heads(ConfigSection&, Config&);
+void check_per_address(ConfigSection&, Config&);
 
 }  // namespace proxy::settings
