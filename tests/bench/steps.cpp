@@ -28,7 +28,7 @@
 namespace {
 
 using namespace protocol;
-using base::Clock = std::chrono::steady_clock;
+using Clock = std::chrono::steady_clock;
 
 std::map<std::string, std::vector<double>> steps;  // ms
 
@@ -251,7 +251,7 @@ private:
     std::uint64_t objects_;
     unsigned peers_;
     summary::Kind kind_;
-    base::Clock::time_point now_ = base::Clock::now();
+    Clock::time_point now_ = Clock::now();
     Publisher publisher_;
     Outbox outbox_;
     SyncSession session_;
