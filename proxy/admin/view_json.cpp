@@ -7,7 +7,7 @@
 
 #include "proxy/admin/answers_json.hpp"
 #include "proxy/config/config_json.hpp"
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 namespace proxy {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 namespace proxy {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "proxy/config/config_values.hpp"
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 namespace proxy {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 namespace proxy {
 namespace {

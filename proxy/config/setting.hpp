@@ -115,7 +115,7 @@ struct ElementValue {
 /// The moment at which a running node takes a change: a reload, or a restart.
 enum class Effect : std::uint8_t { on_reload, after_restart };
 
-/// One row of the table of settings (setting_table.hpp).
+/// One row of the table of settings.
 struct Setting {
     using Value = std::variant<SizeValue, CountValue, DurationValue, FractionValue, FlagValue,
                                ChoiceValue, EndpointValue, TextValue, PrefixesValue, SectionValue,
@@ -147,6 +147,13 @@ struct Setting {
         return dot == std::string_view::npos ? std::string_view() : path.substr(0, dot);
     }
 };
+
+/// All settings of the configuration file, in the order in which they are read, shown and
+/// documented. A section stands before its members. The reader (config_sections.hpp), the
+/// configuration in effect (config_json.hpp), the rule which changes need a restart
+/// (config_changes.hpp), the JSON schema and the reference page come from this table, which
+/// setting_table.cpp holds. Any thread.
+std::span<const Setting> setting_table();
 
 namespace settings {
 

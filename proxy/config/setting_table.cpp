@@ -1,5 +1,5 @@
 // The table of all settings. CONTRIBUTING.md describes how to add one.
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 #include <algorithm>
 #include <array>

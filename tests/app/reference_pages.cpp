@@ -13,7 +13,7 @@
 #include "proxy/admin/status_json.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/config_values.hpp"
-#include "proxy/config/setting_table.hpp"
+#include "proxy/config/setting.hpp"
 
 namespace app::test {
 namespace {
