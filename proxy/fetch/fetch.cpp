@@ -29,8 +29,7 @@ constexpr std::string_view kStaleToo = " stale", kToStandIn = " stale stand-in";
 /// Nobody has confirmed it, so it is stale from its arrival on, and not stored.
 void never_fresh(StoreCandidate& made) {
     auto& freshness = made.response->freshness;
-    const auto age = saturate(current_age(freshness, std::chrono::seconds(0)));
-    freshness.lifetime = std::min(freshness.lifetime, age);
+    end_lifetime(freshness, std::chrono::seconds(0));
     freshness.stale_while_revalidate = StoredSeconds(-1);
     made.verdict = StorageVerdict::not_reusable;
 }
@@ -306,14 +305,19 @@ asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view 
     co_return false;
 }
 
-/// The peer `node` as the worker sees it now; nothing: it is out of step or may not be asked.
-std::optional<PeerOfView> Fetch::peer_in_step(const std::string& node) const {
+/// The peer `node` as the worker sees it now; nothing: it may not be asked.
+std::optional<PeerOfView> Fetch::peer_to_ask(const std::string& node) const {
     const auto& view = cache_.upstream.peers.view();
     if (!view) return std::nullopt;
     for (const auto number : peers_named({node}, *view))
-        if (view->peers[number].in_sync && peers_.may_be_asked(view->peers[number]))
-            return PeerOfView{view, number};
+        if (peers_.may_be_asked(view->peers[number])) return PeerOfView{view, number};
     return std::nullopt;
+}
+
+/// The same, if its summary is in step.
+std::optional<PeerOfView> Fetch::peer_in_step(const std::string& node) const {
+    const auto peer = peer_to_ask(node);
+    return peer && (*peer)->in_sync ? peer : std::nullopt;
 }
 
 /// Waits for the response of the node that fetches, as long as that node is in step.
@@ -461,17 +465,28 @@ asio::awaitable<bool> Fetch::ask_peers_instead(OriginTrouble trouble, unsigned s
     co_return co_await try_peers();
 }
 
+/// No other request goes out meanwhile.
+PeerPatience Fetch::patience_for_copies() const {
+    const auto latest = config_.constants.peers.budget_most;
+    return {latest, latest};
+}
+
+/// Asks for the copy that a peer has announced, although it is stale; `word` says what for.
+asio::awaitable<PeerVerdict> Fetch::ask_for_copy(PeerRequest& asked, std::string_view word) {
+    asked.note_in(job_.from.peers_asked);
+    asked.belong_to(job_.wanted.request->trace);
+    auto text = peers_.request_text(asked.peer().token, Clock::now(), word);
+    const auto verdict = co_await asked.send(std::move(text), true);
+    co_return verdict;
+}
+
 /// Gives the stale copy of a peer, which is stored nowhere by that.
 asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble, unsigned status) {
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
     const auto peer = peer_in_step(copy.peer);
     if (!peer || !(*peer)->renews) co_return false;  // an earlier build does not know the word
-    const auto latest = config_.constants.peers.budget_most;
-    PeerRequest asked(cache_.upstream, *peer, {latest, latest});
-    asked.note_in(job_.from.peers_asked);
-    asked.belong_to(job_.wanted.request->trace);
-    auto text = peers_.request_text((*peer)->token, Clock::now(), kToStandIn);
-    const auto verdict = co_await asked.send(std::move(text), true);
+    PeerRequest asked(cache_.upstream, *peer, patience_for_copies());
+    const auto verdict = co_await ask_for_copy(asked, kToStandIn);
     auto& exchange = asked.exchange();
     if (verdict != PeerVerdict::hit || length_of_head_alone(exchange.head())) {
         asked.close(PeerVerdict::too_old);
@@ -629,12 +644,9 @@ bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
 
 /// A 304 says that a peer's copy is good: fetches that, or the whole if the copy is gone.
 asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
-    const auto view = cache_.upstream.peers.view();
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
-    const auto named = view ? peers_named({copy.peer}, *view) : summary::PeerSet();
-    if (!named.empty() && peers_.may_be_asked(view->peers[*named.begin()])) {
-        const PeerOfView peer{view, *named.begin()};
-        const auto taken = co_await fetch_copy(copy, not_modified, peer);
+    if (const auto peer = peer_to_ask(copy.peer)) {
+        const auto taken = co_await fetch_copy(copy, not_modified, *peer);
         if (taken) co_return;
     }
     co_await ask_origin();
@@ -643,13 +655,8 @@ asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
 /// Gets `copy` from its peer: the peer's body, with the fields of the 304. False: it is gone.
 asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_modified,
                                         PeerOfView peer) {
-    // The origin has had its say: no other request goes out meanwhile.
-    const auto latest = config_.constants.peers.budget_most;
-    PeerRequest asked(cache_.upstream, peer, {latest, latest});
-    asked.note_in(job_.from.peers_asked);
-    asked.belong_to(job_.wanted.request->trace);
-    auto text = peers_.request_text(peer->token, Clock::now(), kStaleToo);
-    const auto verdict = co_await asked.send(std::move(text), true);
+    PeerRequest asked(cache_.upstream, peer, patience_for_copies());
+    const auto verdict = co_await ask_for_copy(asked, kStaleToo);
     auto& exchange = asked.exchange();
     const auto& given = exchange.head();
     const auto head_alone = length_of_head_alone(given).has_value();

@@ -58,6 +58,7 @@ private:
     Meeting find_meeting(std::string_view failed);
     boost::asio::awaitable<bool> meet(Meeting meeting);
     boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed);
+    std::optional<PeerOfView> peer_to_ask(const std::string& node) const;
     std::optional<PeerOfView> peer_in_step(const std::string& node) const;
     enum class Followed : std::uint8_t {
         answered,   // the response came: the fetch is over
@@ -85,6 +86,8 @@ private:
     boost::asio::awaitable<void> fetch_validated(Exchange& not_modified);
     std::optional<OriginTrouble> trouble_in(const OriginMeaning& meaning, unsigned status) const;
     boost::asio::awaitable<bool> ask_peers_instead(OriginTrouble trouble, unsigned status);
+    PeerPatience patience_for_copies() const;
+    boost::asio::awaitable<PeerVerdict> ask_for_copy(PeerRequest& asked, std::string_view word);
     boost::asio::awaitable<bool> stand_in_by_peer(OriginTrouble trouble, unsigned status);
     boost::asio::awaitable<bool> fetch_copy(const StaleCopy& copy, Exchange& not_modified,
                                             PeerOfView peer);

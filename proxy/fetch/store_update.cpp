@@ -26,12 +26,9 @@ using boost::beast::http::verb;
 /// in trouble, counted from now.
 std::shared_ptr<StoredResponse> outdated(const StoredResponse& stored,
                                          Store::Clock::time_point now) {
-    StoredMetadata metadata = stored;
-    auto& freshness = metadata.freshness;
-    const auto age = saturate(current_age(freshness, stored.residence(now)));
-    freshness.lifetime = std::min(freshness.lifetime, age);
-    freshness.stale_while_revalidate = StoredSeconds(-1);
-    return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
+    auto stale = made_stale(stored, now);
+    stale->freshness.stale_while_revalidate = StoredSeconds(-1);
+    return stale;
 }
 
 /// True if the response has this validator, or both have none.

@@ -92,6 +92,12 @@ inline std::chrono::seconds current_age(const Freshness& f, std::chrono::seconds
     return std::min(age, kMaxDelta);
 }
 
+/// Makes the response stale, as nobody vouches for it any longer. `residence`: the time since its
+/// arrival.
+inline void end_lifetime(Freshness& f, std::chrono::seconds residence) {
+    f.lifetime = std::min(f.lifetime, saturate(current_age(f, residence)));
+}
+
 /// The rest of the lifetime; negative for a stale response.
 inline std::chrono::seconds time_to_live(const Freshness& f, std::chrono::seconds residence) {
     return std::chrono::seconds(f.lifetime) - current_age(f, residence);

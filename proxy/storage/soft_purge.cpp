@@ -75,9 +75,7 @@ void SoftPurge::put_back(StoreShards& shards, MemoryTier& memory, FillLeases& le
 
 std::shared_ptr<StoredResponse> made_stale(const StoredResponse& stored, Arrival::Steady now) {
     StoredMetadata metadata = stored;
-    auto& freshness = metadata.freshness;
-    const auto age = saturate(current_age(freshness, stored.residence(now)));
-    freshness.lifetime = std::min(freshness.lifetime, age);
+    end_lifetime(metadata.freshness, stored.residence(now));
     return std::make_shared<StoredResponse>(std::move(metadata), stored.body);
 }
 
