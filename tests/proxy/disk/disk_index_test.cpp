@@ -140,12 +140,12 @@ TEST(DiskIndex, DoesAsAnUnorderedMultimap) {
         std::ranges::sort(places);
         return places;
     };
-    for (int step = 0; step < 100'000; ++step) {
+    for (int step = 0; step < 30'000; ++step) {
         // Few tables, close homes: robin hood has to work.
-        const auto number = random() % 3'000;
+        const auto number = random() % 1'000;
         const summary::KeyHash near{0, (number % 2) << 52 | (number / 2) << 40};
         const auto all = model.equal_range(number);
-        const auto dice = random() % (step % 40'000 < 20'000 ? 3 : 8);
+        const auto dice = random() % (step % 12'000 < 6'000 ? 3 : 8);
         if (dice < 2) {
             index.insert(near, entry(1, next));
             model.emplace(number, RecordLocation{1, next});
@@ -167,7 +167,7 @@ TEST(DiskIndex, DoesAsAnUnorderedMultimap) {
         std::ranges::sort(wanted);
         ASSERT_EQ(places_of(entries_of(index, near)), wanted) << step;
     }
-    EXPECT_GT(model.size(), 1'000u);
+    EXPECT_GT(model.size(), 300u);
     for (const auto& [number, place] : model) {
         const summary::KeyHash near{0, (number % 2) << 52 | (number / 2) << 40};
         const auto found = entries_of(index, near);
@@ -181,7 +181,7 @@ TEST(DiskIndex, TakesNineteenBytesForEachOnTheAverage) {
     int samples = 0;
     std::uint64_t number = 0;
     // Sizes evenly on a logarithmic scale, over four growths of each table.
-    for (double size = 200'000; size < 320'000; size *= 1.01, ++samples) {
+    for (double size = 50'000; size < 80'000; size *= 1.01, ++samples) {
         for (; number < static_cast<std::uint64_t>(size); ++number)
             index.insert(key(number), entry(1, static_cast<std::uint32_t>(number) % 500'000 + 1));
         sum += static_cast<double>(index.memory_bytes()) / static_cast<double>(index.size());

@@ -447,8 +447,9 @@ TEST_F(SegmentLogTest, EndsASegmentBeforeItsFooterIsTooLong) {
         record.seq = ++seq_;
         ASSERT_FALSE(log_->make_room(*sizes_of(record), footer_bytes(record)));
         last = log_->add(record, {});
-        ASSERT_FALSE(log_->flush());
+        if (i % 16 == 0) ASSERT_FALSE(log_->flush());
     }
+    ASSERT_FALSE(log_->flush());
     EXPECT_EQ(last.segment, 2u);
     const auto contents = read_contents(*log_->find(1));
     ASSERT_TRUE(contents);

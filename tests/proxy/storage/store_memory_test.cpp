@@ -30,11 +30,7 @@ namespace store_memory_test {
 using namespace std::chrono_literals;
 using Text = test::Head;
 
-#ifdef HEARSAY_SANITIZED
-constexpr std::uint64_t kCap = 4 << 20;  // for the time it takes
-#else
-constexpr std::uint64_t kCap = 24 << 20;
-#endif
+constexpr std::uint64_t kCap = 4 << 20;
 /// The memory that may be beside the cap: memories of keys that are not stored
 /// (PendingResponses::kMaxUnshareable, ghosts of evicted objects), tables that have just doubled,
 /// free ends of the heap's chunks.
