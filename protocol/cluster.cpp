@@ -37,25 +37,25 @@ HashSecret choose_hash_secret(const ClusterSecurity& security) {
 }  // namespace
 
 Cluster::Cluster(asio::io_context& control, PeeringConfig config, ClusterHooks hooks)
-    : context_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
-      hasher_(choose_hash_secret(context_.config.security)),
-      links_(context_),
-      announcement_(context_.executor) {}
+    : peering_(control.get_executor(), checked(std::move(config)), std::move(hooks)),
+      hasher_(choose_hash_secret(peering_.config.security)),
+      links_(peering_),
+      announcement_(peering_.executor) {}
 
 void Cluster::start() {
-    const auto listens = context_.config.listen && !context_.config.security.keys.empty();
+    const auto listens = peering_.config.listen && !peering_.config.security.keys.empty();
     if (listens) links_.bind();
     links_.configure();
     // Found peers come later.
-    if (context_.config.dns_peers.empty()) context_.invalidations.forget_all_confirmed();
+    if (peering_.config.dns_peers.empty()) peering_.invalidations.forget_all_confirmed();
     run(listens);
 }
 
 void Cluster::start_in_place_of(Cluster& earlier) {
     const auto listens = links_.bind_in_place_of(earlier.links_);
     earlier.stop();
-    context_.self.instance = earlier.context_.self.instance;
-    context_.publisher.take_over(earlier.context_.publisher);
+    peering_.self.instance = earlier.peering_.self.instance;
+    peering_.publisher.take_over(earlier.peering_.publisher);
     provided_for_ = earlier.provided_for_;
     error_control_ = earlier.error_control_;
     judged_ = earlier.judged_;
@@ -67,18 +67,18 @@ void Cluster::start_in_place_of(Cluster& earlier) {
 }
 
 void Cluster::run(bool listens) {
-    context_.owner = weak_from_this();
-    context_.plan_work = [this] { plan_work(); };
+    peering_.owner = weak_from_this();
+    peering_.plan_work = [this] { plan_work(); };
     plan_work();  // work of an earlier cluster goes on
     links_.run(listens);
-    context_.tasks.spawn(tend(shared_from_this()));
+    peering_.tasks.spawn(tend(shared_from_this()));
 }
 
 void Cluster::set_peers(std::vector<PeerConfig> listed, std::vector<DnsPeers> names) {
-    auto config = context_.config;
+    auto config = peering_.config;
     config.peers = std::move(listed);
     config.dns_peers = std::move(names);
-    context_.config = checked(std::move(config));
+    peering_.config = checked(std::move(config));
     links_.configure();
     links_.look_now();
     provide_for_peers();
@@ -88,17 +88,17 @@ void Cluster::stop() {
     if (std::exchange(stopped_, true)) return;
     links_.stop();
     announcement_.cancel();
-    context_.wake_waiting();
-    context_.tasks.cancel();
-    context_.hooks = {};
-    context_.plan_work = nullptr;
+    peering_.wake_waiting();
+    peering_.tasks.cancel();
+    peering_.hooks = {};
+    peering_.plan_work = nullptr;
 }
 
 base::awaitable<void> Cluster::tend(std::shared_ptr<Cluster> self) {
-    asio::steady_timer timer(self->context_.executor);
+    asio::steady_timer timer(self->peering_.executor);
     for (;;) {
         // The turn of the heartbeats, which take a check-hash along.
-        timer.expires_at(next_beat(base::Clock::now(), self->context_.config.timings.heartbeat));
+        timer.expires_at(next_beat(base::Clock::now(), self->peering_.config.timings.heartbeat));
         const auto [error] = co_await timer.async_wait(base::as_result);
         // The timer may have expired just before the end.
         if (error || self->stopped_) co_return;
@@ -113,27 +113,27 @@ void Cluster::tend_now() {
         provide_for_peers();
         plan_work();
         plan_announcement();
-        if (const auto due = context_.publisher.check(base::Clock::now()))
-            for (auto* const end : context_.subscribers) end->take_along(*due);
+        if (const auto due = peering_.publisher.check(base::Clock::now()))
+            for (auto* const end : peering_.subscribers) end->take_along(*due);
     } catch (const std::bad_alloc&) {
         spdlog::error("no memory for the links to peers; the next heartbeat tries again");
     }
 }
 
 void Cluster::stored(summary::KeyHash entry) {
-    context_.publisher.stored(entry, base::Clock::now());
+    peering_.publisher.stored(entry, base::Clock::now());
     plan_announcement();
 }
 
 void Cluster::removed(summary::KeyHash entry) {
-    context_.publisher.removed(entry, base::Clock::now());
+    peering_.publisher.removed(entry, base::Clock::now());
     plan_announcement();
 }
 
 /// Changes that arrive in one turn of the event loop are announced together.
 void Cluster::plan_announcement() {
     if (announcing_ || stopped_) return;
-    const auto due = context_.publisher.announce_due();
+    const auto due = peering_.publisher.announce_due();
     if (!due) return;
     if (*due <= base::Clock::now()) {
         announcing_ = true;
@@ -153,9 +153,9 @@ void Cluster::announce() {
     announcing_ = false;
     if (stopped_) return;
     try {
-        const auto announcement = context_.publisher.announce(base::Clock::now());
+        const auto announcement = peering_.publisher.announce(base::Clock::now());
         if (announcement)
-            for (auto* const end : context_.subscribers) end->offer(*announcement);
+            for (auto* const end : peering_.subscribers) end->offer(*announcement);
     } catch (const std::bad_alloc&) {
         return out_of_memory("announcement of changes");
     }
@@ -164,13 +164,13 @@ void Cluster::announce() {
 }
 
 void Cluster::end_import() {
-    context_.publisher.end_import();
+    peering_.publisher.end_import();
     plan_work();
 }
 
 void Cluster::plan_work() {
     if (working_ || stopped_) return;
-    if (!context_.publisher.busy() && !context_.neighbours.busy()) return;
+    if (!peering_.publisher.busy() && !peering_.neighbours.busy()) return;
     working_ = true;
     soon(&Cluster::work);
 }
@@ -179,39 +179,39 @@ void Cluster::work() {
     working_ = false;
     if (stopped_) return;
     try {
-        const bool made_image = context_.publisher.makes_image();
-        const auto news = context_.publisher.work();
+        const bool made_image = peering_.publisher.makes_image();
+        const auto news = peering_.publisher.work();
         if (news)
-            for (auto* const end : context_.subscribers) end->offer(*news);
-        if (made_image && !context_.publisher.makes_image())
-            for (auto* const end : context_.subscribers) end->wake();
-        context_.neighbours.work();
+            for (auto* const end : peering_.subscribers) end->offer(*news);
+        if (made_image && !peering_.publisher.makes_image())
+            for (auto* const end : peering_.subscribers) end->wake();
+        peering_.neighbours.work();
     } catch (const std::bad_alloc&) {
         return out_of_memory("work on summaries");
     }
-    context_.show_view();
+    peering_.show_view();
     plan_work();
 }
 
 /// A peer that missed an announcement by it sees a gap, and requests a snapshot.
 void Cluster::out_of_memory(std::string_view what) {
-    context_.log.ended(what, make_error_code(Error::out_of_memory), "goes on at the next heartbeat",
+    peering_.log.ended(what, make_error_code(Error::out_of_memory), "goes on at the next heartbeat",
                        base::Clock::now());
 }
 
 void Cluster::soon(void (Cluster::*step)()) {
-    asio::post(context_.executor, [this, step, weak = weak_from_this()] {
+    asio::post(peering_.executor, [this, step, weak = weak_from_this()] {
         if (const auto still = weak.lock()) (this->*step)();
     });
 }
 
 void Cluster::provide_for_peers(bool anew) {
-    const auto& config = context_.config;
+    const auto& config = peering_.config;
     const bool open = !config.dns_peers.empty();
     const auto peers = peers_provided_for(
-        open, open ? context_.membership.size() : config.peers.size(), provided_for_);
+        open, open ? peering_.membership.size() : config.peers.size(), provided_for_);
     if (std::exchange(provided_for_, peers) == peers && !anew) return;
-    context_.publisher.set_error(error_control_.error(config.summary.false_hit_budget, peers));
+    peering_.publisher.set_error(error_control_.error(config.summary.false_hit_budget, peers));
     plan_work();
 }
 
@@ -219,56 +219,56 @@ void Cluster::note_false_hits(const summary::FalseHitsSeen& in_all) {
     using Judgement = summary::ErrorControl::Judgement;
     const summary::FalseHitsSeen seen{in_all.misses - judged_.misses,
                                       in_all.collisions - judged_.collisions};
-    const auto verdict = error_control_.judge(context_.config.summary.false_hit_budget, seen);
+    const auto verdict = error_control_.judge(peering_.config.summary.false_hit_budget, seen);
     if (verdict == Judgement::too_early) return;
     judged_ = in_all;
     if (verdict == Judgement::corrected) provide_for_peers(true);
 }
 
 InvalidationBacklog Cluster::kept_invalidations() const {
-    auto all = context_.invalidations.kept();
+    auto all = peering_.invalidations.kept();
     all.confirmed = links_.confirmed();
     return all;
 }
 
 std::uint64_t Cluster::invalidate(const Invalidation& what) {
-    const auto number = context_.invalidations.add(what);
+    const auto number = peering_.invalidations.add(what);
     send_invalidations();
-    context_.show_view();
+    peering_.show_view();
     return number;
 }
 
 void Cluster::send_invalidations() {
-    for (const auto& [contact, dialer] : context_.peer_dialers) dialer->invalidated();
+    for (const auto& [contact, dialer] : peering_.peer_dialers) dialer->invalidated();
 }
 
 bool Cluster::is_linked(std::size_t peer) const {
-    const auto* const dialer = context_.dialer_to(peer);
+    const auto* const dialer = peering_.dialer_to(peer);
     return dialer != nullptr && dialer->up();
 }
 
 void Cluster::tell(const Renewal& renewal, base::Clock::time_point at,
                    const summary::PeerSet& peers) {
-    for (auto* const end : context_.subscribers) end->tell(renewal, at, peers);
+    for (auto* const end : peering_.subscribers) end->tell(renewal, at, peers);
 }
 
 std::vector<Cluster::Confirmation> Cluster::confirmations(std::uint64_t number) const {
     std::vector<Confirmation> result;
-    const auto& peers = context_.membership.peers();
+    const auto& peers = peering_.membership.peers();
     for (std::size_t i = 0; i < peers.size(); ++i) {
         if (peers[i].node.empty()) continue;
-        const bool is_confirmed = context_.invalidations.confirmed(i) >= number;
+        const bool is_confirmed = peering_.invalidations.confirmed(i) >= number;
         result.push_back({peers[i].node, is_confirmed, is_linked(i)});
     }
     return result;
 }
 
 bool Cluster::confirmed(std::uint64_t number, Whom by) const {
-    const auto& peers = context_.membership.peers();
+    const auto& peers = peering_.membership.peers();
     for (std::size_t i = 0; i < peers.size(); ++i) {
         if (peers[i].node.empty()) continue;
         const bool asked = by == Whom::all || is_linked(i);
-        if (asked && context_.invalidations.confirmed(i) < number) return false;
+        if (asked && peering_.invalidations.confirmed(i) < number) return false;
     }
     return true;
 }
@@ -277,10 +277,10 @@ bool Cluster::confirmed(std::uint64_t number, Whom by) const {
 base::awaitable<void> Cluster::wait_for(std::shared_ptr<Cluster> self,
                                         base::Clock::time_point deadline,
                                         std::function<bool()> is_true) {
-    asio::steady_timer timer(self->context_.executor);
-    const auto leave = [&](const void*) { std::erase(self->context_.waiting, &timer); };
+    asio::steady_timer timer(self->peering_.executor);
+    const auto leave = [&](const void*) { std::erase(self->peering_.waiting, &timer); };
     const std::unique_ptr<const void, decltype(leave)> at_end(&timer, leave);
-    self->context_.waiting.push_back(&timer);
+    self->peering_.waiting.push_back(&timer);
     while (!self->stopped_ && !is_true() && base::Clock::now() < deadline) {
         timer.expires_at(deadline);
         co_await timer.async_wait(base::as_result);
@@ -294,21 +294,21 @@ base::awaitable<void> Cluster::wait_confirmed(std::uint64_t number,
 }
 
 base::awaitable<void> Cluster::wait_withdrawn(base::Clock::time_point deadline) {
-    return wait_for(shared_from_this(), deadline, [this] { return context_.subscribers.empty(); });
+    return wait_for(shared_from_this(), deadline, [this] { return peering_.subscribers.empty(); });
 }
 
 void Cluster::report(Bytes bytes) {
     assert(!bytes.empty() && bytes.size() <= kMaxReportBytes - kReportClockBytes);
-    auto& report = context_.report;
+    auto& report = peering_.report;
     report = {report.number + 1, std::make_shared<const Bytes>(std::move(bytes))};
-    report.read_clock();
+    peering_.stamp_report();
 }
 
 ClusterStatus Cluster::status() const {
     ClusterStatus status;
     links_.report(status);
-    status.refusals = context_.log.counts();
-    const auto& own = context_.publisher.own();
+    status.refusals = peering_.log.counts();
+    const auto& own = peering_.publisher.own();
     status.own.epoch = own.epoch();
     status.own.generation = own.generation();
     status.own.objects = own.objects();

@@ -69,15 +69,15 @@ public:
     /// Hashes keys in the way of this cluster. The hasher may be copied to any thread.
     const summary::KeyHasher& key_hasher() const { return hasher_; }
 
-    /// Adds a key to the summary, or removes it. Called exactly once for each change, with the
-    /// summary::entry_of() the configured kind.
+    /// Adds a key to the summary, or removes it. Called exactly once for each change. `entry`: what
+    /// summary::entry_of() makes of the key for the configured kind.
     void stored(summary::KeyHash entry);
     void removed(summary::KeyHash entry);
 
     /// Begins and ends the import of the keys that a start finds. The keys stored in between are
     /// announced together, as one epoch, after end_import(). Call begin_import() before start(),
     /// while the node has stored nothing.
-    void begin_import() { context_.publisher.begin_import(); }
+    void begin_import() { peering_.publisher.begin_import(); }
     void end_import();
 
     /// Takes the results of all peer requests since the start of this node. The own summary gets a
@@ -90,7 +90,7 @@ public:
     std::uint64_t invalidate(const Invalidation& what);
     /// Tells `peers`, by number, of a renewal that was at `at`. The message may be lost.
     void tell(const Renewal& renewal, base::Clock::time_point at, const summary::PeerSet& peers);
-    std::uint64_t last_invalidation() const { return context_.invalidations.last(); }
+    std::uint64_t last_invalidation() const { return peering_.invalidations.last(); }
     struct Confirmation {
         std::string node;
         bool confirmed = false;
@@ -146,7 +146,7 @@ private:
     /// Runs `step` in another turn of the event loop, if the cluster still exists then.
     void soon(void (Cluster::*step)());
 
-    PeeringServices context_;
+    PeeringServices peering_;
     summary::KeyHasher hasher_;
     PeerLinks links_;
     bool stopped_ = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -36,13 +37,21 @@ struct CounterRow {
 template <class Of, std::size_t N>
 using CounterTable = CounterRow<Of>[N];
 
-/// For a static_assert beside the table: as many rows as members, and no member twice.
+/// For a static_assert beside a list of members: as many as `Of` has, and none twice.
 template <class Of, std::size_t N>
-constexpr bool every_member_has_a_row(const CounterTable<Of, N>& table) {
+constexpr bool every_member_is_listed(const std::array<std::uint64_t Of::*, N>& members) {
     for (std::size_t i = 0; i < N; ++i)
         for (std::size_t k = 0; k < i; ++k)
-            if (table[i].member == table[k].member) return false;
+            if (members[i] == members[k]) return false;
     return sizeof(Of) == N * sizeof(std::uint64_t);
+}
+
+/// The same beside a table.
+template <class Of, std::size_t N>
+constexpr bool every_member_has_a_row(const CounterTable<Of, N>& table) {
+    std::array<std::uint64_t Of::*, N> members{};
+    for (std::size_t i = 0; i < N; ++i) members[i] = table[i].member;
+    return every_member_is_listed<Of>(members);
 }
 
 template <class Of, std::size_t N>

@@ -17,22 +17,22 @@ constexpr std::chrono::milliseconds kPlaceWhileSilent{500};
 
 }  // namespace
 
-PeerDialer::PeerDialer(PeeringServices& context, Owner& owner, Membership::ContactId contact,
+PeerDialer::PeerDialer(PeeringServices& peering, Owner& owner, Membership::ContactId contact,
                        PeerPlace place, std::string node, std::optional<std::size_t> peer)
-    : context_(context),
+    : peering_(peering),
       owner_(&owner),
       contact_(contact),
       place_(std::move(place)),
       node_(std::move(node)),
       name_("link to " + (node_.empty() ? place_.link().text() : node_)),
-      redial_(context.config.timings.reconnect_min, context.config.timings.reconnect_max),
-      security_(context.config.security),
-      pause_(context.executor) {
+      redial_(peering.config.timings.reconnect_min, peering.config.timings.reconnect_max),
+      security_(peering.config.security),
+      pause_(peering.executor) {
     kept_.peer = peer;
 }
 
 bool PeerDialer::pending() const {
-    return kept_.peer && context_.invalidations.pending(*kept_.peer) > 0;
+    return kept_.peer && peering_.invalidations.pending(*kept_.peer) > 0;
 }
 
 base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDialer> self) {
@@ -48,7 +48,7 @@ base::awaitable<void> PeerDialer::run([[maybe_unused]] std::shared_ptr<PeerDiale
         if (error == asio::error::operation_aborted) co_return;
         redial_.ended(pending(), base::Clock::now());
     }
-    context_.hello_backlog.forget_contact(contact_);
+    peering_.hello_backlog.forget_contact(contact_);
 }
 
 void PeerDialer::retire() {
@@ -62,7 +62,7 @@ void PeerDialer::set_dialled(bool dialled) {
 }
 
 base::awaitable<error_code> PeerDialer::dial_and_publish() {
-    auto permit = co_await context_.dial_permits.take();
+    auto permit = co_await peering_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     // The wait for a permit may have been long.
     if (retired() || redial_.rests(pending())) co_return make_error_code(Error::no_peer_any_more);
@@ -72,28 +72,28 @@ base::awaitable<error_code> PeerDialer::dial_and_publish() {
         note_end(socket.error(), false, place_.link().text());
         co_return socket.error();
     }
-    if (!permit.held()) permit = co_await context_.dial_permits.take();
+    if (!permit.held()) permit = co_await peering_.dial_permits.take();
     if (!permit.held()) co_return asio::error::make_error_code(asio::error::operation_aborted);
     if (retired()) co_return make_error_code(Error::no_peer_any_more);
     const auto key = security_.key();
-    auto link = Link::dialled(std::move(*socket), key ? &context_.psk->client(*key) : nullptr);
+    auto link = Link::dialled(std::move(*socket), key ? &peering_.psk->client(*key) : nullptr);
     co_return co_await publish(link, permit);
 }
 
 base::awaitable<base::Result<tcp::socket>> PeerDialer::connect(DialPermits::Permit& permit) {
-    const auto limit = context_.config.timings.connect;
+    const auto limit = peering_.config.timings.connect;
     const auto endpoints =
-        co_await context_.resolver.resolve(place_.link(), base::Clock::now() + limit);
+        co_await peering_.resolver.resolve(place_.link(), base::Clock::now() + limit);
     if (!endpoints) co_return endpoints.error();
     std::vector<asio::ip::address> addresses;  // the peer's own link probably comes from there
     for (const auto& endpoint : *endpoints) addresses.push_back(endpoint.address());
-    context_.hello_backlog.expect(contact_, std::move(addresses));
+    peering_.hello_backlog.expect(contact_, std::move(addresses));
     // A place without an answer causes no work, and must delay no other.
-    asio::steady_timer slow(context_.executor, kPlaceWhileConnecting);
+    asio::steady_timer slow(peering_.executor, kPlaceWhileConnecting);
     permit.give_back_at(slow);
     auto where = place_.link().text();
     auto socket =
-        co_await context_.dialer.connect(std::move(where), *endpoints, base::Clock::now() + limit);
+        co_await peering_.dialer.connect(std::move(where), *endpoints, base::Clock::now() + limit);
     co_return socket;
 }
 
@@ -101,22 +101,22 @@ base::awaitable<error_code> PeerDialer::publish(Link& link, DialPermits::Permit&
     // The permit lasts as long as the hello, because a hello that is slow for lack of CPU time gets
     // slower by every other. A place that was silent during the last one must delay no other: a
     // stopped process still accepts connections.
-    asio::steady_timer silent(context_.executor, kPlaceWhileSilent);
+    asio::steady_timer silent(peering_.executor, kPlaceWhileSilent);
     if (was_silent_) permit.give_back_at(silent);
     PublisherEnd::Owner& owner = *this;
-    end_.emplace(context_, owner, kept_, node_, fresh_nonce(), base::Clock::now());
+    end_.emplace(peering_, owner, kept_, node_, fresh_nonce(), base::Clock::now());
     dial_permit_ = &permit;
     const auto began = base::Clock::now();
-    std::function<void()> settle = [this] { context_.settle(); };
+    std::function<void()> settle = [this] { peering_.settle(); };
     const auto error =
-        co_await link.run(*end_, context_.config.timings.gone_after, std::move(settle));
+        co_await link.run(*end_, peering_.config.timings.gone_after, std::move(settle));
     dial_permit_ = nullptr;
     const bool was_up = end_->up();
     const bool was_late = error == Error::hello_timeout;
-    if (was_late && !was_silent_) context_.dial_permits.hello_was_late();
+    if (was_late && !was_silent_) peering_.dial_permits.hello_was_late();
     was_silent_ = was_late && end_->met_silence();
     security_.ended(error, was_up,
-                    kept_.peer && context_.neighbours.comes_in_the_clear(*kept_.peer));
+                    kept_.peer && peering_.neighbours.comes_in_the_clear(*kept_.peer));
     end_->leave();
     end_.reset();
     if (std::exchange(given_up_, false)) kept_.peer.reset();  // another instance has taken its peer
@@ -126,7 +126,7 @@ base::awaitable<error_code> PeerDialer::publish(Link& link, DialPermits::Permit&
     if (!was_up) co_return error;
     judge_absence();
     if (!retired()) owner_->reached(contact_, false);
-    context_.wake_waiting();
+    peering_.wake_waiting();
     co_return error;
 }
 
@@ -142,18 +142,18 @@ void PeerDialer::met_self() {
 }
 
 void PeerDialer::up_now() {
-    dial_permit_->held() ? context_.dial_permits.hello_succeeded()
-                         : context_.dial_permits.hello_was_late();
+    dial_permit_->held() ? peering_.dial_permits.hello_succeeded()
+                         : peering_.dial_permits.hello_was_late();
     dial_permit_->give_back();
-    context_.log.up(name_);
+    peering_.log.up(name_);
     last_end_ = {};
-    context_.pulse(*kept_.peer).cannot_dial = 0;
+    peering_.pulse(*kept_.peer).cannot_dial = 0;
     redial_.linked();
     owner_->reached(contact_, true);
 }
 
 void PeerDialer::confirmed() {
-    context_.wake_waiting();
+    peering_.wake_waiting();
 }
 
 void PeerDialer::note_end(const error_code& error, bool was_up, std::string_view where) {
@@ -162,9 +162,9 @@ void PeerDialer::note_end(const error_code& error, bool was_up, std::string_view
     const auto now = base::Clock::now();
     last_end_ = {error, now};
     if (was_up) {
-        context_.log.ended(name_, error, where, now, expectation(error));
+        peering_.log.ended(name_, error, where, now, expectation(error));
     } else {
-        context_.log.failed(name_, error, where, now, expectation(error));
+        peering_.log.failed(name_, error, where, now, expectation(error));
     }
 }
 
@@ -172,7 +172,7 @@ LinkLog::Expectation PeerDialer::expectation(const error_code& error) const {
     if (error == Error::replaced) return LinkLog::Expectation::lasting;
     if (node_.empty() && !kept_.peer) return LinkLog::Expectation::usual;
     const bool has_left =
-        kept_.peer && context_.pulse(*kept_.peer).said_goodbye && !is_refusal(error);
+        kept_.peer && peering_.pulse(*kept_.peer).said_goodbye && !is_refusal(error);
     return has_left ? LinkLog::Expectation::lasting : LinkLog::Expectation::none;
 }
 
@@ -192,8 +192,8 @@ void PeerDialer::invalidated() {
 /// others.
 void PeerDialer::judge_absence() {
     if (!kept_.peer) return;
-    context_.neighbours.set_lagging(*kept_.peer, pending());
-    context_.settle();
+    peering_.neighbours.set_lagging(*kept_.peer, pending());
+    peering_.settle();
 }
 
 void PeerDialer::say_goodbye() {

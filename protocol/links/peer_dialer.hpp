@@ -21,7 +21,7 @@ namespace protocol {
 
 /// Dials one place, and keeps a link to the node there over all its connections. It dials at the
 /// times that Redial gives, lets a PublisherEnd run, and dials again when that ends. One thread,
-/// that of the context's executor.
+/// that of the executor of PeeringServices.
 class PeerDialer final : private PublisherEnd::Owner {
 public:
     /// Decides about the node at a place.
@@ -42,7 +42,7 @@ public:
 
     /// `node`: the expected node; empty: any. `peer`: its number, if it has one yet. `owner`
     /// outlives run().
-    PeerDialer(PeeringServices& context, Owner& owner, Membership::ContactId contact,
+    PeerDialer(PeeringServices& peering, Owner& owner, Membership::ContactId contact,
                PeerPlace place, std::string node, std::optional<std::size_t> peer);
 
     /// Runs until cancelled or retired, and keeps `self` alive. After the goodbye it makes a link
@@ -101,7 +101,7 @@ private:
     bool pending() const;
     bool retired() const { return owner_ == nullptr; }
 
-    PeeringServices& context_;
+    PeeringServices& peering_;
     Owner* owner_;  // null: the place is given up
     Membership::ContactId contact_;
     PeerPlace place_;

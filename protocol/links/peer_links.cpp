@@ -45,20 +45,20 @@ std::string printable(std::string text) {
 
 }  // namespace
 
-PeerLinks::PeerLinks(PeeringServices& context)
-    : context_(context),
-      feeds_(context_, *this),
-      listener_(context_.executor),
-      finder_(context_.executor, context_.config.dns, context_.config.timings.look_gap,
+PeerLinks::PeerLinks(PeeringServices& peering)
+    : peering_(peering),
+      feeds_(peering_, *this),
+      listener_(peering_.executor),
+      finder_(peering_.executor, peering_.config.dns, peering_.config.timings.look_gap,
               [this](const DnsPeers& name, std::span<const PeerPlace> places) {
-                  context_.membership.found(name, places, base::Clock::now());
+                  peering_.membership.found(name, places, base::Clock::now());
                   follow_membership();
               }),
-      states_(context_, feeds_) {}
+      states_(peering_, feeds_) {}
 
 void PeerLinks::bind() {
-    const auto& config = context_.config;
-    const auto endpoint = listen_endpoint(config, context_.executor);
+    const auto& config = peering_.config;
+    const auto endpoint = listen_endpoint(config, peering_.executor);
     if (const auto error = listener_.listen(endpoint)) cannot_listen(config, error);
 }
 
@@ -72,58 +72,58 @@ void PeerLinks::take_over(const PeerLinks& earlier) {
     former_.know(earlier.former_.confirmed());
     // The earlier peers come first, so that each keeps its number, and a former peer is remembered;
     // then the present peers.
-    context_.membership.take_over(earlier.context_.membership, base::Clock::now());
+    peering_.membership.take_over(earlier.peering_.membership, base::Clock::now());
     follow_membership();
-    context_.invalidations.take_over(earlier.context_.invalidations);
+    peering_.invalidations.take_over(earlier.peering_.invalidations);
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (!known_[number].empty()) feeds_.take_over(earlier.feeds_, number);
     }
 }
 
 void PeerLinks::go_on_from(const InvalidationBacklog& earlier) {
-    context_.invalidations.go_on_from(earlier);
+    peering_.invalidations.go_on_from(earlier);
     former_.know(earlier.confirmed);
 }
 
 InvalidationBacklog::ConfirmedByNode PeerLinks::confirmed() const {
     auto all = former_.confirmed();
     for (std::size_t number = 0; number < known_.size(); ++number)
-        if (!known_[number].empty()) all[known_[number]] = context_.invalidations.standing(number);
+        if (!known_[number].empty()) all[known_[number]] = peering_.invalidations.standing(number);
     return all;
 }
 
 void PeerLinks::configure() {
-    const auto& config = context_.config;
-    context_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
-    context_.membership.configure(config.peers, config.dns_peers, base::Clock::now());
+    const auto& config = peering_.config;
+    peering_.invalidations.keep_for_newcomers(config.dns_peers.empty() ? 0 : kKeptForNewcomers);
+    peering_.membership.configure(config.peers, config.dns_peers, base::Clock::now());
     follow_membership();
     finder_.look_for(config.dns_peers);
 }
 
 void PeerLinks::run(bool listens) {
     running_ = true;
-    if (listens) context_.spawn(listen());
-    context_.show_view();
-    for (auto& [contact, dialer] : context_.peer_dialers) spawn(dialer);
+    if (listens) peering_.spawn(listen());
+    peering_.show_view();
+    for (auto& [contact, dialer] : peering_.peer_dialers) spawn(dialer);
 }
 
 void PeerLinks::spawn(const std::shared_ptr<PeerDialer>& dialer) {
-    context_.spawn(dialer->run(dialer));
+    peering_.spawn(dialer->run(dialer));
 }
 
 void PeerLinks::stop() {
     stopped_ = true;
     finder_.stop();
-    for (auto& [contact, dialer] : context_.peer_dialers) dialer->retire();
+    for (auto& [contact, dialer] : peering_.peer_dialers) dialer->retire();
     feeds_.close();
     listener_.close();
 }
 
 base::awaitable<void> PeerLinks::listen() {
     base::Listener::Hooks hooks;
-    hooks.take = [this](tcp::socket socket) { context_.spawn(serve(std::move(socket))); };
+    hooks.take = [this](tcp::socket socket) { peering_.spawn(serve(std::move(socket))); };
     hooks.trouble = [this](const error_code& error, std::size_t) {
-        context_.log.ended("listening for peers", error, "", base::Clock::now());
+        peering_.log.ended("listening for peers", error, "", base::Clock::now());
     };
     auto listening = listener_.run(std::move(hooks));
     co_await std::move(listening);
@@ -131,20 +131,20 @@ base::awaitable<void> PeerLinks::listen() {
 
 base::awaitable<void> PeerLinks::serve(tcp::socket socket) {
     std::optional<SubscriberEnd> end;  // outlives the link, which speaks for it
-    auto link = Link::accepted(std::move(socket), context_.psk ? &context_.psk->server() : nullptr);
+    auto link = Link::accepted(std::move(socket), peering_.psk ? &peering_.psk->server() : nullptr);
     end.emplace(feeds_, link.remote_address(), fresh_nonce(), base::Clock::now());
-    std::function<void()> settle = [this] { context_.settle(); };
+    std::function<void()> settle = [this] { peering_.settle(); };
     const auto error =
-        co_await link.run(*end, context_.config.timings.gone_after, std::move(settle));
+        co_await link.run(*end, peering_.config.timings.gone_after, std::move(settle));
     end->over_because(error, base::Clock::now());
-    context_.settle();
+    peering_.settle();
     if (error != asio::error::operation_aborted) note_end(*end, link.remote(), error);
 }
 
 void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
                          const error_code& error) {
     if (end.peer())
-        return context_.log.ended("link from " + end.caller().name, error, remote,
+        return peering_.log.ended("link from " + end.caller().name, error, remote,
                                   base::Clock::now());
     auto description =
         end.caller().name.empty() ? "" : "says that it is " + printable(end.caller().name);
@@ -152,17 +152,17 @@ void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
         description += " and looks for " + printable(end.caller().looks_for);
     const auto host = remote.substr(0, remote.rfind(':'));
     if (error == Error::connection_closed && end.awaits_proof())
-        return context_.log.left_unproven("link from " + host, printable(end.caller().name), error,
+        return peering_.log.left_unproven("link from " + host, printable(end.caller().name), error,
                                           base::Clock::now());
-    if (error == Error::own_id && context_.membership.is_open()) return context_.log.met_self(host);
+    if (error == Error::own_id && peering_.membership.is_open()) return peering_.log.met_self(host);
     // The node that replaces this one may be there already.
-    const bool usual = error == Error::duplicate_id && context_.leaving;
-    context_.log.failed("link from " + host, error, description, base::Clock::now(),
+    const bool usual = error == Error::duplicate_id && peering_.leaving;
+    peering_.log.failed("link from " + host, error, description, base::Clock::now(),
                         usual ? LinkLog::Expectation::usual : LinkLog::Expectation::none);
 }
 
 void PeerLinks::tidy() {
-    context_.membership.tidy(base::Clock::now());
+    peering_.membership.tidy(base::Clock::now());
     follow_membership();
     states_.watch();
     show_places();
@@ -171,31 +171,31 @@ void PeerLinks::tidy() {
 /// Lists the places that clients of the forward proxy must not reach.
 void PeerLinks::show_places() {
     std::vector<PeerPlace> places;
-    for (const auto& [id, contact] : context_.membership.contacts())
+    for (const auto& [id, contact] : peering_.membership.contacts())
         places.push_back(contact.place);
     for (std::size_t number = 0; number < known_.size(); ++number) {
         if (known_[number].empty()) continue;
         if (const auto from = feeds_.came_from(number))
             places.push_back({base::plain_address(*from).to_string(), 0, 0});
     }
-    context_.neighbours.set_places(std::move(places));
-    if (running_ && context_.neighbours.changed()) context_.show_view_soon();
+    peering_.neighbours.set_places(std::move(places));
+    if (running_ && peering_.neighbours.changed()) peering_.show_view_soon();
 }
 
 void PeerLinks::say_goodbye() {
-    context_.leaving = true;
-    for (auto& [contact, dialer] : context_.peer_dialers) dialer->say_goodbye();
+    peering_.leaving = true;
+    for (auto& [contact, dialer] : peering_.peer_dialers) dialer->say_goodbye();
 }
 
 void PeerLinks::log_unplaced() {
-    const auto& now = context_.membership.unplaced();
+    const auto& now = peering_.membership.unplaced();
     if (now == unplaced_) return;
     for (const auto& node : now) {
         if (std::find(unplaced_.begin(), unplaced_.end(), node) != unplaced_.end()) continue;
         spdlog::warn(
             "node {}: listed peer {} has no place beside the found peers: the limit is reached "
             "(cluster.max_peers is {})",
-            context_.config.node, node, context_.config.max_peers);
+            peering_.config.node, node, peering_.config.max_peers);
     }
     unplaced_ = now;
 }
@@ -205,18 +205,18 @@ void PeerLinks::log_unplaced() {
 void PeerLinks::follow_membership() {
     if (stopped_) return;
     log_unplaced();
-    if (std::exchange(followed_, context_.membership.changes()) == context_.membership.changes())
+    if (std::exchange(followed_, peering_.membership.changes()) == peering_.membership.changes())
         return;
     follow_peers();
-    context_.beat_interval =
-        beat_interval(context_.config.timings.heartbeat, context_.membership.size());
+    peering_.beat_interval =
+        beat_interval(peering_.config.timings.heartbeat, peering_.membership.size());
     follow_contacts();
     show_places();
-    if (running_) context_.show_view_soon();
+    if (running_) peering_.show_view_soon();
 }
 
 void PeerLinks::follow_peers() {
-    const auto& peers = context_.membership.peers();
+    const auto& peers = peering_.membership.peers();
     if (known_.size() < peers.size()) known_.resize(peers.size());
     for (std::size_t number = 0; number < peers.size(); ++number) {
         const auto& peer = peers[number];
@@ -226,27 +226,27 @@ void PeerLinks::follow_peers() {
             if (!peer.node.empty()) add_peer(number);
         }
         if (!peer.node.empty())
-            context_.neighbours.place(number, context_.membership.asked_at(number).http());
+            peering_.neighbours.place(number, peering_.membership.asked_at(number).http());
     }
 }
 
 void PeerLinks::follow_contacts() {
     PeerDialer::Owner& owner = *this;
-    const auto& contacts = context_.membership.contacts();
-    std::erase_if(context_.peer_dialers, [&](const auto& entry) {
+    const auto& contacts = peering_.membership.contacts();
+    std::erase_if(peering_.peer_dialers, [&](const auto& entry) {
         if (contacts.contains(entry.first)) return false;
         retire(*entry.second);
         return true;
     });
     for (const auto& [id, contact] : contacts) {
-        auto& dialer = context_.peer_dialers[id];
+        auto& dialer = peering_.peer_dialers[id];
         if (!dialer) {
-            dialer = std::make_shared<PeerDialer>(context_, owner, id, contact.place, contact.node,
+            dialer = std::make_shared<PeerDialer>(peering_, owner, id, contact.place, contact.node,
                                                   contact.peer);
-            if (context_.leaving) dialer->say_goodbye();
+            if (peering_.leaving) dialer->say_goodbye();
             if (running_) spawn(dialer);
         }
-        const auto& peers = context_.membership.peers();
+        const auto& peers = peering_.membership.peers();
         const bool is_its_place = contact.peer && peers[*contact.peer].contact == id;
         if (!dialer->up()) dialer->set_peer(is_its_place ? contact.peer : std::nullopt);
         dialer->expect(contact.node);
@@ -258,21 +258,21 @@ void PeerLinks::retire(PeerDialer& dialer) {
     // A peer that is reached at another place now keeps the counters of this one.
     const auto peer = dialer.peer();
     const bool stays =
-        peer && !known_[*peer].empty() && known_[*peer] == context_.membership.peers()[*peer].node;
+        peer && !known_[*peer].empty() && known_[*peer] == peering_.membership.peers()[*peer].node;
     dialer.report(stays ? earlier_ways_[*peer] : former_.counters);
     dialer.retire();
 }
 
 void PeerLinks::add_peer(std::size_t number) {
     const auto& node = known_[number];
-    context_.neighbours.add_peer(number, node);
-    context_.pulse(number) = {};
+    peering_.neighbours.add_peer(number, node);
+    peering_.pulse(number) = {};
     states_.add_peer(number, node);
     feeds_.add_peer(number, base::Clock::now());
-    context_.invalidations.add_peer(number);
+    peering_.invalidations.add_peer(number);
     // A peer that comes back has to drop the content invalidated meanwhile.
-    if (const auto was = former_.returns(node)) context_.invalidations.came_back(number, *was);
-    if (running_) context_.log.joined(node);
+    if (const auto was = former_.returns(node)) peering_.invalidations.came_back(number, *was);
+    if (running_) peering_.log.joined(node);
 }
 
 void PeerLinks::remove_peer(std::size_t number) {
@@ -280,20 +280,20 @@ void PeerLinks::remove_peer(std::size_t number) {
     feeds_.report(number, base::Clock::now(), former_.counters);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty())
         add(former_.counters, ways.mapped());
-    former_.left(node, context_.invalidations.standing(number));
+    former_.left(node, peering_.invalidations.standing(number));
     states_.remove_peer(number);
     feeds_.remove_peer(number);
-    context_.neighbours.remove_peer(number);
-    context_.invalidations.remove_peer(number);
-    context_.wake_waiting();  // its confirmation is awaited no longer
-    if (running_) context_.log.left(node);
+    peering_.neighbours.remove_peer(number);
+    peering_.invalidations.remove_peer(number);
+    peering_.wake_waiting();  // its confirmation is awaited no longer
+    if (running_) peering_.log.left(node);
 }
 
 base::Result<std::size_t> PeerLinks::met(Contact at, const std::string& node,
                                          const Instance& instance) {
     using Meeting = Membership::Meeting;
     if (stopped_) return make_error_code(Error::no_peer_any_more);
-    const auto met = context_.membership.met(at, node, instance, base::Clock::now());
+    const auto met = peering_.membership.met(at, node, instance, base::Clock::now());
     follow_membership();
     switch (met.meeting) {
         case Meeting::peer:
@@ -314,17 +314,17 @@ base::Result<std::size_t> PeerLinks::met(Contact at, const std::string& node,
 }
 
 void PeerLinks::met_self(Contact at) {
-    context_.membership.met_self(at, base::Clock::now());
+    peering_.membership.met_self(at, base::Clock::now());
     follow_membership();
 }
 
 void PeerLinks::reached(Contact at, bool is_up) {
     if (stopped_) return;
     if (is_up) {
-        context_.membership.up(at);
+        peering_.membership.up(at);
         return follow_membership();
     }
-    context_.membership.down(at, base::Clock::now());
+    peering_.membership.down(at, base::Clock::now());
     finder_.look_now();
     follow_membership();
 }
@@ -332,7 +332,7 @@ void PeerLinks::reached(Contact at, bool is_up) {
 std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Instance& instance,
                                             const boost::asio::ip::address& from) {
     if (stopped_) return std::nullopt;
-    auto& membership = context_.membership;
+    auto& membership = peering_.membership;
     const bool is_new = !membership.number_of(node);
     const auto number = membership.came(node, instance, from.to_string(), base::Clock::now());
     follow_membership();
@@ -341,28 +341,28 @@ std::optional<std::size_t> PeerLinks::admit(const std::string& node, const Insta
 }
 
 void PeerLinks::heard_of(std::size_t number, const Instance& instance) {
-    context_.membership.heard(number, instance);
+    peering_.membership.heard(number, instance);
     follow_membership();
     give_up_others(number, instance);
-    if (auto* dialer = context_.dialer_to(number)) dialer->heard_of(instance);
+    if (auto* dialer = peering_.dialer_to(number)) dialer->heard_of(instance);
 }
 
 /// Ends links to other instances of this peer at its former places.
 void PeerLinks::give_up_others(std::size_t number, const Instance& instance) {
-    const auto* const its_own = context_.dialer_to(number);
-    for (auto& [contact, dialer] : context_.peer_dialers)
+    const auto* const its_own = peering_.dialer_to(number);
+    for (auto& [contact, dialer] : peering_.peer_dialers)
         if (dialer->peer() == number && dialer.get() != its_own)
             dialer->give_up_other_instance(instance);
 }
 
 void PeerLinks::left(std::size_t number) {
-    context_.membership.unheard(number, base::Clock::now());
+    peering_.membership.unheard(number, base::Clock::now());
     finder_.look_now();
 }
 
 void PeerLinks::in_sync(std::size_t number, std::uint64_t objects,
                         const summary::Description& summary) {
-    context_.log.in_sync(known_[number], objects, summary.bits, summary.hashes);
+    peering_.log.in_sync(known_[number], objects, summary.bits, summary.hashes);
 }
 
 std::vector<ReceivedReport> PeerLinks::received_reports() const {
@@ -373,7 +373,7 @@ std::vector<ReceivedReport> PeerLinks::received_reports() const {
         const auto& last = feeds_.last_report(i);
         if (last.bytes.empty()) continue;
         const auto promised =
-            i < context_.pulses.size() ? context_.pulses[i].promised : std::chrono::milliseconds(0);
+            i < peering_.pulses.size() ? peering_.pulses[i].promised : std::chrono::milliseconds(0);
         all.push_back({known_[i], last.bytes, now - last.at, promised});
     }
     return all;
@@ -387,25 +387,25 @@ void PeerLinks::report(ClusterStatus& status) const {
     status.gone = former_.counters;
     status.peers_gone = former_.count;
     count(former_.counters);
-    const auto& log = context_.invalidations;
+    const auto& log = peering_.invalidations;
     for (std::size_t i = 0; i < known_.size(); ++i) {
         if (known_[i].empty()) continue;
         auto& peer = status.peers.emplace_back();
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
             add(peer, ways->second);
-        if (const auto* dialer = context_.dialer_to(i)) dialer->report(peer);
+        if (const auto* dialer = peering_.dialer_to(i)) dialer->report(peer);
         feeds_.report(i, now, peer);
         states_.show(i, peer);
-        peer.renews = context_.neighbours.renews(i);
+        peer.renews = peering_.neighbours.renews(i);
         peer.invalidations.sent = log.sent(i);
         peer.invalidations.confirmed = log.confirmed(i);
         peer.invalidations.pending = log.pending(i);
         count(peer);
     }
-    for (const auto& [id, contact] : context_.membership.contacts()) {
-        const auto& dialer = *context_.peer_dialers.at(id);
-        if (!contact.peer || context_.dialer_to(*contact.peer) != &dialer) {
+    for (const auto& [id, contact] : peering_.membership.contacts()) {
+        const auto& dialer = *peering_.peer_dialers.at(id);
+        if (!contact.peer || peering_.dialer_to(*contact.peer) != &dialer) {
             ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
             dialer.report(nobody);
             count(nobody);
@@ -416,7 +416,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         status.unanswered.push_back(contact.place.link().text() +
                                     (error.empty() ? "" : " (" + error + ')'));
     }
-    status.unplaced = context_.membership.unplaced();
+    status.unplaced = peering_.membership.unplaced();
     status.names = finder_.report();
 }
 

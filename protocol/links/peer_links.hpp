@@ -30,8 +30,8 @@ namespace protocol {
 /// membership's decisions, so that all parts know the same peers by number. Control thread only.
 class PeerLinks final : private PeerDialer::Owner, private PeerFeeds::Owner {
 public:
-    /// `context` outlives the links.
-    explicit PeerLinks(PeeringServices& context);
+    /// `peering` outlives the links.
+    explicit PeerLinks(PeeringServices& peering);
     PeerLinks(const PeerLinks&) = delete;
     PeerLinks& operator=(const PeerLinks&) = delete;
 
@@ -103,7 +103,7 @@ private:
     void in_sync(std::size_t number, std::uint64_t objects,
                  const summary::Description& summary) override;
 
-    PeeringServices& context_;
+    PeeringServices& peering_;
     std::vector<std::string> known_;     // names of the peers that all parts know, by number
     std::vector<std::string> unplaced_;  // listed peers beyond max_peers that were logged
     PeerFeeds feeds_;

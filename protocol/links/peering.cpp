@@ -25,13 +25,6 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
 
 }  // namespace
 
-void Peering::OwnReport::read_clock() {
-    const auto wall = std::chrono::system_clock::now().time_since_epoch();
-    made = TimePoint::clock::now();
-    clock_ms = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(wall).count());
-}
-
 std::uint64_t Peering::OwnReport::clock_at(TimePoint now) const {
     const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(now - made).count();
     return clock_ms == 0 ? 0 : clock_ms + static_cast<std::uint64_t>(since);

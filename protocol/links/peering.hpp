@@ -99,7 +99,6 @@ struct Peering {
         TimePoint made{};            // when the wall clock said clock_ms
         std::uint64_t clock_ms = 0;  // since 1970; 0: the report goes out without a clock
 
-        void read_clock();
         /// The wall clock at `now`; 0: unknown.
         std::uint64_t clock_at(TimePoint now) const;
         /// The bytes with the wall clock at `now`.

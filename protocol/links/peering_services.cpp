@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/async/wall_clock.hpp"
 #include "base/tls/crypto.hpp"
 
 namespace protocol {
@@ -27,9 +28,7 @@ Instance fresh_instance() {
 /// Larger than all epochs of earlier instances, unless the clock was set back. Only numbers in
 /// status pages depend on it, as a new instance means a new link with a snapshot.
 std::uint64_t first_epoch() {
-    const auto since = std::chrono::system_clock::now().time_since_epoch();
-    const auto count = std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1));
+    return std::max<std::uint64_t>(base::wall_ms(), 1);
 }
 
 base::awaitable<void> keeping([[maybe_unused]] std::shared_ptr<void> owner,
@@ -51,7 +50,12 @@ PeeringServices::PeeringServices(boost::asio::any_io_executor on, PeeringConfig 
       log(config.node),
       tasks(executor) {
     hooks = std::move(to_owner);
-    report.read_clock();
+    stamp_report();
+}
+
+void PeeringServices::stamp_report() {
+    report.made = std::chrono::steady_clock::now();
+    report.clock_ms = base::wall_ms();
 }
 
 void PeeringServices::spawn(base::awaitable<void> task) {

@@ -55,6 +55,8 @@ struct PeeringServices : Peering {
     /// The dialer of the place where this peer is dialled; null: there is none.
     PeerDialer* dialer_to(std::size_t peer) const;
 
+    /// Gives the report of this node the time of both clocks.
+    void stamp_report();
     /// Runs `task`, which keeps the owner of the links alive.
     void spawn(base::awaitable<void> task);
     /// Hands out the view if it has changed.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -74,8 +75,7 @@ inline constexpr std::uint64_t ReportedNumbers::*kReportedNumbers[] = {
     &ReportedNumbers::p50_us,
     &ReportedNumbers::p99_us,
 };
-static_assert(sizeof kReportedNumbers / sizeof kReportedNumbers[0] ==
-              sizeof(ReportedNumbers) / sizeof(std::uint64_t));
+static_assert(base::every_member_is_listed<ReportedNumbers>(std::to_array(kReportedNumbers)));
 
 /// A link of the reporting node with one peer, as the node sees it.
 struct ReportedLink {

@@ -401,7 +401,7 @@ static_assert(base::every_member_has_a_row(kLeafStatus));
 /// A node that is out of step with peers is ready this long after its start.
 inline constexpr std::chrono::seconds kReadyAlone{2};
 
-/// Certificates of the TLS listener, as in tls, and those that the node makes for interception.
+/// The certificates that the node shows: those of `tls`, and those that it makes for interception.
 struct TlsStatus {
     std::vector<CertificateStatus> certificates;
     LeafStatus leaves;

@@ -85,7 +85,7 @@ private:
         /// An unused stream, now in use; null: all are in use, so add() one.
         Http2Stream* reuse();
         void add(std::unique_ptr<Http2Stream> stream) { unused_.push_back(std::move(stream)); }
-        /// A part of this stream's head has come. True: of no other's.
+        /// A part of this stream's head has come. Returns true if no other head is incomplete.
         bool expect_head(Http2Stream& stream) { return !std::exchange(coming_, &stream); }
         /// The head that is expected has come, or comes no more.
         void expect_no_head() { coming_ = nullptr; }

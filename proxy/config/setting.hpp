@@ -107,7 +107,7 @@ struct SpecialValue {
     std::string_view kind;  // for people: `list of names`
 };
 
-/// A member of the elements of a list that the reader of the list reads and shows by hand.
+/// A member that the reader of its list or section reads and shows by hand.
 struct ElementValue {
     std::string_view kind;
 };

@@ -35,8 +35,8 @@ void never_fresh(StoreCandidate& made) {
 }
 
 /// Status of the response; 0: there is none.
-unsigned status_of(const OriginAttempt& runner) {
-    return *runner.result == FetchError::none ? runner.response().head().status : 0;
+unsigned status_of(const OriginAttempt& attempt) {
+    return *attempt.result == FetchError::none ? attempt.response().head().status : 0;
 }
 
 /// `fill`: null when no reader wants this response any more.
@@ -148,12 +148,12 @@ bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns
     auto text = peers_.request_text(peer->token, Clock::now());
     if (text.empty()) return false;
     plan.asked(round_trip_to(*peer), Clock::now());
-    auto runner = std::make_shared<PeerAttempt>(
+    auto attempt = std::make_shared<PeerAttempt>(
         cache_.upstream, peer, PeerPatience{next.budget, plan.latest()}, next.turn.promised);
-    if (!whom.beside_the_origin) runner->alone = next.budget;
-    runner->request.note_in(job_.from.peers_asked);
-    runner->request.belong_to(job_.wanted.request->trace);
-    return race.start(std::move(runner), std::move(text));
+    if (!whom.beside_the_origin) attempt->alone = next.budget;
+    attempt->request.note_in(job_.from.peers_asked);
+    attempt->request.belong_to(job_.wanted.request->trace);
+    return race.start(std::move(attempt), std::move(text));
 }
 
 /// Sends the origin request while peers are still asked. False: not now; the reason shows when it
@@ -161,31 +161,31 @@ bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns
 bool Fetch::start_origin(HedgedFetch& race) {
     if (leave_after_pause() != OriginHealth::Grant::ask) return false;
     if (!origin_) origin_ = prepare_origin(what_to_ask_now());
-    const auto& request = origin_->request;
+    const auto& permit = origin_->permit;
     const bool may_start =
-        request.allowed() && !(request.is_trial() && has_stand_in()) && race.start(origin_);
+        permit.allowed() && !(permit.is_trial() && has_stand_in()) && race.start(origin_);
     if (!may_start) origin_.reset();
     return may_start;
 }
 
 /// A peer request has ended: true when its response is the result of the fetch.
 asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerRequestPlan& plan,
-                                       PeerAttempt& runner) {
-    auto& asked = runner.request;
-    const auto verdict = *runner.verdict;
+                                       PeerAttempt& attempt) {
+    auto& asked = attempt.request;
+    const auto verdict = *attempt.verdict;
     auto& exchange = asked.exchange();
     const auto& head = exchange.head();
     if (verdict == PeerVerdict::stale_hit && !job_.from.stale && !stale_copy_)
         stale_copy_ = stale_copy_at(asked.peer().node, head);
     if (verdict != PeerVerdict::hit) {
-        peers_.learn_from(runner, false, origin_usual_, Clock::now());
+        peers_.learn_from(attempt, false, origin_usual_, Clock::now());
         if (verdict == PeerVerdict::refused && peers_.learn_selecting_fields(head))
-            plan.ask_again({asked.peer_index(), runner.promised});
+            plan.ask_again({asked.peer_index(), attempt.promised});
         co_return false;
     }
     co_return co_await take_hit(asked, [&](bool taken) {
-        peers_.learn_from(runner, taken, origin_usual_, Clock::now());
-        if (taken) peer_won(race, runner);
+        peers_.learn_from(attempt, taken, origin_usual_, Clock::now());
+        if (taken) peer_won(race, attempt);
     });
 }
 
@@ -329,28 +329,28 @@ asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
     auto text = peers_.request_text((*peer)->token, Clock::now(), {}, kFollow);
     const auto patience = follow_at_most(time_of_origin(), config_.timeouts.origin_head);
     HedgedFetch race(upstream, job_.result.wakeup);
-    auto runner =
+    auto attempt =
         std::make_shared<PeerAttempt>(upstream, *peer, PeerPatience{patience, patience}, false);
-    runner->request.note_in(job_.from.peers_asked);
-    runner->request.belong_to(job_.wanted.request->trace);
-    if (text.empty() || !race.start(runner, std::move(text))) co_return Followed::elsewhere;
+    attempt->request.note_in(job_.from.peers_asked);
+    attempt->request.belong_to(job_.wanted.request->trace);
+    if (text.empty() || !race.start(attempt, std::move(text))) co_return Followed::elsewhere;
     while (race.take_ended() == nullptr) {
         if (!peer_in_step(node)) co_return Followed::in_vain;
         co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
     }
-    if (*runner->verdict == PeerVerdict::hit) {
-        const auto taken = co_await take_hit(runner->request, [&](bool good) {
-            if (good) race.won_by(runner.get());
+    if (*attempt->verdict == PeerVerdict::hit) {
+        const auto taken = co_await take_hit(attempt->request, [&](bool good) {
+            if (good) race.won_by(attempt.get());
         });
         co_return taken ? Followed::answered : Followed::elsewhere;
     }
-    const auto& refusal = runner->request.exchange().head();
-    if (*runner->verdict == PeerVerdict::refused && peers_.learn_selecting_fields(refusal)) {
+    const auto& refusal = attempt->request.exchange().head();
+    if (*attempt->verdict == PeerVerdict::refused && peers_.learn_selecting_fields(refusal)) {
         const auto followed = co_await follow(node);
         co_return followed;
     }
-    const auto is_gone = *runner->verdict == PeerVerdict::failure ||
-                         *runner->verdict == PeerVerdict::timeout ||
+    const auto is_gone = *attempt->verdict == PeerVerdict::failure ||
+                         *attempt->verdict == PeerVerdict::timeout ||
                          refusal_of(refusal.fields) == Refusal::absent;
     co_return is_gone ? Followed::in_vain : Followed::elsewhere;
 }
@@ -394,13 +394,13 @@ std::shared_ptr<OriginAttempt> Fetch::prepare_origin(OriginRequestKind kind) {
     const auto pin = block ? std::optional(block->version.server) : std::nullopt;
     AddedLines added{std::move(additions_.lines), std::move(additions_.source), pin,
                      kind == OriginRequestKind::block};
-    auto runner = std::make_shared<OriginAttempt>(cache_.upstream, job_.wanted.request,
-                                                  has_stand_in(), std::move(added));
-    runner->response().terms().on_interim = [run = runner.get(),
-                                             fill = job_.result.fill](const Head& interim) {
+    auto attempt = std::make_shared<OriginAttempt>(cache_.upstream, job_.wanted.request,
+                                                   has_stand_in(), std::move(added));
+    attempt->response().terms().on_interim = [run = attempt.get(),
+                                              fill = job_.result.fill](const Head& interim) {
         return pass_interim_on(run->lost ? nullptr : fill.get(), *run->snapshot, interim);
     };
-    return runner;
+    return attempt;
 }
 
 /// `only_whole`: without conditions and ranges of this node, as the response to those made no
@@ -418,32 +418,32 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         co_return;
     }
     // A request that went out beside peers has ended; it knows nothing of their responses.
-    const auto runner = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
-    runner->take();
-    if (!runner->result) {
+    const auto attempt = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
+    attempt->take();
+    if (!attempt->result) {
         const auto is_slow = leave == OriginHealth::Grant::trial;
-        if (is_slow || (runner->request.is_trial() && has_stand_in())) {
-            co_await probe_unattended(*runner,
+        if (is_slow || (attempt->permit.is_trial() && has_stand_in())) {
+            co_await probe_unattended(*attempt,
                                       is_slow ? FetchError::backed_off : FetchError::origin_down);
             co_return;
         }
-        const auto ended = co_await runner->run();
-        runner->result = ended;
+        const auto ended = co_await attempt->run();
+        attempt->result = ended;
     }
     auto asked = std::move(additions_);
-    if (!runner->lines_count()) asked.did_not_count();
-    const auto meaning = meaning_of(*runner, asked);
-    const auto status = status_of(*runner);
-    if (status > 0) note_pause(*runner, meaning.error == FetchError::origin_error);
+    if (!attempt->lines_count()) asked.did_not_count();
+    const auto meaning = meaning_of(*attempt, asked);
+    const auto status = status_of(*attempt);
+    if (status > 0) note_pause(*attempt, meaning.error == FetchError::origin_error);
     if (const auto trouble = trouble_in(meaning, status)) {
         const auto answered = co_await ask_peers_instead(*trouble, status);
         if (answered) co_return;
     }
     if (meaning.step == OriginStep::fail)
         delivery_.fail(
-            {meaning.error, status, meaning.unshareable, runner->response().malformed()});
+            {meaning.error, status, meaning.unshareable, attempt->response().malformed()});
     else
-        co_await take_origin(meaning.step, asked, runner->response());
+        co_await take_origin(meaning.step, asked, attempt->response());
 }
 
 /// The trouble of the origin that a stale response may stand in for.
@@ -521,22 +521,22 @@ OriginHealth::Grant Fetch::leave_after_pause() {
 }
 
 /// The request has an answer. `is_hidden`: a stored response takes its place.
-void Fetch::note_pause(OriginAttempt& runner, bool is_hidden) {
+void Fetch::note_pause(OriginAttempt& attempt, bool is_hidden) {
     if (!is_hidden && cache_.upstream.backoff.empty()) return;
-    const auto got = runner.response().received();
+    const auto got = attempt.response().received();
     cache_.upstream.note_pause(*job_.wanted.request, {got.head, got.arrival, got.took}, is_hidden);
 }
 
 /// Finds out whether the origin is back, behind a stored response that is given at once.
-asio::awaitable<void> Fetch::probe_unattended(OriginAttempt& runner, FetchError why) {
+asio::awaitable<void> Fetch::probe_unattended(OriginAttempt& attempt, FetchError why) {
     const auto& timeouts = config_.timeouts;
     job_.result.fill->keep(timeouts.origin_connect + timeouts.origin_head);
     delivery_.fail({why});
-    const auto ended = co_await runner.run();
+    const auto ended = co_await attempt.run();
     if (ended != FetchError::none) co_return;
-    const auto status = runner.response().head().status;
-    note_pause(runner, is_origin_trouble(status) ||
-                           job_.wanted.request->policy().takes_for_failure(status));
+    const auto status = attempt.response().head().status;
+    note_pause(attempt, is_origin_trouble(status) ||
+                            job_.wanted.request->policy().takes_for_failure(status));
 }
 
 /// Carries out `step`. `asked`: of the request that `exchange` has the response to.
@@ -582,12 +582,12 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
     co_await delivery_.deliver(exchange);
 }
 
-OriginMeaning Fetch::meaning_of(const OriginAttempt& runner, const RequestAdditions& asked) const {
+OriginMeaning Fetch::meaning_of(const OriginAttempt& attempt, const RequestAdditions& asked) const {
     OriginResult result;
-    result.error = *runner.result;
+    result.error = *attempt.result;
     if (result.error == FetchError::none) {
-        result.head = &runner.response().head();
-        result.length = runner.response().content_length();
+        result.head = &attempt.response().head();
+        result.length = attempt.response().content_length();
         const auto& policy = job_.wanted.request->policy();
         // The client may have what is stored. An origin without conditions says so with a 200.
         const auto& sent = asked.validators;

@@ -45,7 +45,7 @@ private:
                     const std::shared_ptr<const protocol::PeerView>& view);
     bool start_origin(HedgedFetch& race);
     boost::asio::awaitable<bool> take_peer(HedgedFetch& race, PeerRequestPlan& plan,
-                                           PeerAttempt& runner);
+                                           PeerAttempt& attempt);
     boost::asio::awaitable<bool> take_hit(PeerRequest& asked,
                                           const std::function<void(bool)>& judged);
     bool may_meet() const;
@@ -72,11 +72,11 @@ private:
 
     std::shared_ptr<OriginAttempt> prepare_origin(OriginRequestKind kind);
     boost::asio::awaitable<void> ask_origin(bool only_whole = false);
-    boost::asio::awaitable<void> probe_unattended(OriginAttempt& runner, FetchError why);
-    void note_pause(OriginAttempt& runner, bool is_hidden);
+    boost::asio::awaitable<void> probe_unattended(OriginAttempt& attempt, FetchError why);
+    void note_pause(OriginAttempt& attempt, bool is_hidden);
     boost::asio::awaitable<void> take_origin(OriginStep step, const RequestAdditions& asked,
                                              Exchange& exchange);
-    OriginMeaning meaning_of(const OriginAttempt& runner, const RequestAdditions& asked) const;
+    OriginMeaning meaning_of(const OriginAttempt& attempt, const RequestAdditions& asked) const;
     OriginHealth::Grant leave_after_pause();
 
     bool may_stand_in(OriginTrouble trouble) const;

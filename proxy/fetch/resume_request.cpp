@@ -40,7 +40,7 @@ bool ResumeRequest::prepare() {
 void ResumeRequest::ask_beside(Exchange& sender) {
     if (!prepare()) return;
     HedgedFetch race(cache_.upstream, job_.result.wakeup);
-    if (!origin_->request.allowed() || !race.start(origin_)) return origin_.reset();
+    if (!origin_->permit.allowed() || !race.start(origin_)) return origin_.reset();
     origin_->on_end = [this, &sender] { judge(sender); };
 }
 

@@ -42,7 +42,7 @@ constexpr bool is_origin_trouble(unsigned status) {
 
 /// Whether a stale response may replace the answer of a failing origin. must-revalidate and its
 /// relatives forbid it, and stale-if-error permits it for a time. Without these it is permitted
-/// while the origin is unreachable, within `rules.stale_when_unreachable`, for a response that had
+/// while the origin is unreachable, within `cache.stale_when_unreachable`, for a response that had
 /// a lifetime. A response with `max-age=0` needs stale-if-error; one without explicit freshness and
 /// without a guess is excluded. A client with no-cache, max-age or min-fresh gets no stale
 /// response, and one with max-stale none that is older.

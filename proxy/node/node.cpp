@@ -13,6 +13,7 @@
 
 #include "base/async/awaited_value.hpp"
 #include "base/async/sleep.hpp"
+#include "base/async/wall_clock.hpp"
 #include "base/net/listen.hpp"
 #include "proxy/admin/server.hpp"
 #include "proxy/node/control_queue.hpp"
@@ -173,10 +174,7 @@ private:
             [this](auto view) { hand_out(std::move(view)); },
             [this](const auto& what, auto done) { invalidations_.apply(what, std::move(done)); },
             [this](const auto& node, const auto& renewals) {
-                const auto wall = std::chrono::system_clock::now().time_since_epoch();
-                const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(wall);
-                cache_.cooperation.renewals.note(node, renewals,
-                                                 static_cast<std::uint64_t>(ms.count()),
+                cache_.cooperation.renewals.note(node, renewals, base::wall_ms(),
                                                  std::chrono::steady_clock::now() + base::slept());
             }};
     }
@@ -186,7 +184,7 @@ private:
         std::visit([this](auto& each) { handle(std::move(each)); }, event);
     }
 
-    void handle(const LocalInvalidation& here) { invalidations_.announce(here.what); }
+    void handle(const LocalInvalidation& here) { invalidations_.tell_peers(here.what); }
     void handle(const LocalRenewal& here) { cluster_->tell(here.what, here.at, here.peers); }
     void handle(PurgeRequested request) { invalidations_.purge(std::move(request)); }
     void handle(ReloadOrdered) { reloader_.reload("HUP"); }

@@ -86,7 +86,7 @@ void NodeInvalidations::close() {
     journals_.reset();
 }
 
-void NodeInvalidations::announce(const protocol::Invalidation& what) {
+void NodeInvalidations::tell_peers(const protocol::Invalidation& what) {
     const auto last = cluster_->invalidate(what);
     if (journals_) journals_->add(last, what);
 }
@@ -118,7 +118,7 @@ asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
     const auto what = invalidation_of(order, cache_.key_hasher);
     const auto now = Clock::now();
     report.objects = cache_.store.invalidate(what, now);
-    announce(what);
+    tell_peers(what);
     const auto number = cluster_->last_invalidation();
     const auto deadline = now + kPurgeDeadline;
     const auto kept = std::make_shared<base::AwaitedValue<bool>>(

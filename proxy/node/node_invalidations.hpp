@@ -36,7 +36,7 @@ public:
     void close();
 
     /// Sends an invalidation to all peers. This node has applied it already.
-    void announce(const protocol::Invalidation& what);
+    void tell_peers(const protocol::Invalidation& what);
     /// Applies an invalidation of a peer, which sends it to the other peers itself. Calls `done` on
     /// the control thread once a restart of this node cannot revive the dropped responses.
     void apply(const protocol::Invalidation& what, std::function<void()> done);

@@ -146,8 +146,8 @@ BOOST_DEFINE_FIXED_ENUM_CLASS(InterceptFailure, std::uint8_t,
                               cut,        // the connection ended
                               other)
 
-/// Requests to origins, and origins that get none. `hedges` are requests during a peer request;
-/// `outrun` counts those whose answer came after the peer's and was dropped.
+/// Requests to origins, and origins that get none. `origin_hedges` are requests during a peer
+/// request; `origin_hedges_outrun` counts those whose answer came after the peer's and was dropped.
 struct OriginCounters {
     std::uint64_t origin_requests = 0, origin_failures = 0;
     std::uint64_t origin_down_requests = 0, backed_off_requests = 0;
@@ -257,7 +257,8 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::summary_lookups, "upstream.summary_lookups", "fetches",
      "Fetches for which the peers' summaries were asked.", "hearsay_digest_lookups_total"},
     {&TrafficCounters::summaries_overruled, "upstream.summaries_overruled", "fetches",
-     "Fetches that asked a peer though no summary has the key, as one often says no wrongly.",
+     "Fetches that asked a peer although no summary has the key, because a summary that is late "
+     "often misses it.",
      "hearsay_summaries_overruled_total"},
     {&TrafficCounters::peers_too_far, "upstream.peers_too_far", "fetches",
      "Fetches for which no peer was asked, as the origin is so much nearer.",

@@ -32,23 +32,23 @@ asio::awaitable<void> run_origin(std::shared_ptr<OriginAttempt> self,
 
 }  // namespace
 
-bool HedgedFetch::start(std::shared_ptr<PeerAttempt> runner, std::string request) {
-    auto task = run_peer(runner, std::move(request), wakeup_);
+bool HedgedFetch::start(std::shared_ptr<PeerAttempt> attempt, std::string request) {
+    auto task = run_peer(attempt, std::move(request), wakeup_);
     if (!upstream_.fetches.spawn(std::move(task))) return false;
-    peers_.push_back(std::move(runner));
+    peers_.push_back(std::move(attempt));
     return true;
 }
 
-bool HedgedFetch::start(const std::shared_ptr<OriginAttempt>& runner) {
-    auto task = run_origin(runner, wakeup_);
-    runner->under_way = upstream_.fetches.spawn(std::move(task));
-    if (runner->under_way) ++upstream_.counters.origin_hedges;
-    return runner->under_way;
+bool HedgedFetch::start(const std::shared_ptr<OriginAttempt>& attempt) {
+    auto task = run_origin(attempt, wakeup_);
+    attempt->under_way = upstream_.fetches.spawn(std::move(task));
+    if (attempt->under_way) ++upstream_.counters.origin_hedges;
+    return attempt->under_way;
 }
 
 PeerAttempt* HedgedFetch::take_ended() {
-    const auto ended = std::find_if(peers_.begin(), peers_.end(), [](const auto& runner) {
-        return runner->verdict && !runner->taken;
+    const auto ended = std::find_if(peers_.begin(), peers_.end(), [](const auto& attempt) {
+        return attempt->verdict && !attempt->taken;
     });
     if (ended == peers_.end()) return nullptr;
     (*ended)->taken = true;
@@ -57,14 +57,14 @@ PeerAttempt* HedgedFetch::take_ended() {
 
 unsigned HedgedFetch::peers_open() const {
     return static_cast<unsigned>(std::count_if(
-        peers_.begin(), peers_.end(), [](const auto& runner) { return !runner->verdict; }));
+        peers_.begin(), peers_.end(), [](const auto& attempt) { return !attempt->verdict; }));
 }
 
 void HedgedFetch::won_by(const PeerAttempt* winner) {
-    for (const auto& runner : peers_) {
-        if (runner.get() == winner || runner->taken || runner->lost) continue;
-        runner->lost = true;
-        runner->request.lost();
+    for (const auto& attempt : peers_) {
+        if (attempt.get() == winner || attempt->taken || attempt->lost) continue;
+        attempt->lost = true;
+        attempt->request.lost();
     }
 }
 

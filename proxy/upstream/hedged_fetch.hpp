@@ -47,10 +47,10 @@ public:
     HedgedFetch(const HedgedFetch&) = delete;
     HedgedFetch& operator=(const HedgedFetch&) = delete;
 
-    /// Sends `request` to the peer of `runner`. False when the worker is stopping.
-    bool start(std::shared_ptr<PeerAttempt> runner, std::string request);
+    /// Sends `request` to the peer of `attempt`. False when the worker is stopping.
+    bool start(std::shared_ptr<PeerAttempt> attempt, std::string request);
     /// The same for the origin, beside a peer; the start is counted.
-    bool start(const std::shared_ptr<OriginAttempt>& runner);
+    bool start(const std::shared_ptr<OriginAttempt>& attempt);
 
     /// Takes one peer request that has ended; null: there is none.
     PeerAttempt* take_ended();

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kRestOfRedirect{20};
 asio::awaitable<FetchError> OriginAttempt::run() {
     if (snapshot->policy().mirror) return run_for_mirror();
     if (snapshot->policy().follows_redirects()) return run_and_follow();
-    return send_origin_request(*snapshot, added.text, exchange_, request);
+    return send_origin_request(*snapshot, added.text, exchange_, permit);
 }
 
 asio::awaitable<FetchError> OriginAttempt::run_for_mirror() {
@@ -32,7 +32,7 @@ asio::awaitable<FetchError> OriginAttempt::run_for_mirror() {
     if (snapshot->policy().follows_redirects())
         error = co_await run_and_follow();
     else
-        error = co_await send_origin_request(*snapshot, added.text, exchange_, request);
+        error = co_await send_origin_request(*snapshot, added.text, exchange_, permit);
     if (error != FetchError::none) co_return error;
     const auto sent = lines_count_ ? std::string_view(added.text) : std::string_view();
     co_return rewrite_response(upstream, *snapshot, {source_url_, false, sent}, response());
@@ -52,7 +52,7 @@ std::optional<std::chrono::seconds> OriginAttempt::min_age_of(const CacheKey& ur
 asio::awaitable<FetchError> OriginAttempt::run_and_follow() {
     lines_count_ = !names_another_url();
     std::string_view sent = lines_count_ ? added.text : std::string_view();
-    const auto answered = co_await send_origin_request(*snapshot, sent, exchange_, request);
+    const auto answered = co_await send_origin_request(*snapshot, sent, exchange_, permit);
     if (answered != FetchError::none) co_return answered;
     const auto redirects = std::make_shared<Redirects>(snapshot->policy().rules());
     const auto keeps_cookie = !snapshot->policy().rule->storing.ignored.set_cookie;

@@ -38,7 +38,7 @@ struct OriginAttempt final : base::TimerWheel::Timer {
           snapshot(std::move(asks)),
           has_stand_in(has_a_stored),
           added(std::move(lines)),
-          request(upstream, *snapshot->origin(), {has_stand_in, true, pin_of_first()}),
+          permit(upstream, *snapshot->origin(), {has_stand_in, true, pin_of_first()}),
           exchange_(upstream.pool, upstream.head_limits()) {}
 
     /// Sends the request with the added lines and waits for the final head. A redirect whose target
@@ -64,7 +64,7 @@ struct OriginAttempt final : base::TimerWheel::Timer {
     const AddedLines added;
     std::function<void()>
         on_end;  // for an owner that waits for other events, too; not called after lose()
-    OriginPermit request;
+    OriginPermit permit;
     bool under_way = false;            // beside a peer
     std::optional<FetchError> result;  // once it has ended
     bool lost = false;

@@ -33,7 +33,7 @@ struct SitePolicy {
     /// The public name of the entry by which the request came; null: it came by another one.
     const Mirror* mirror = nullptr;
 
-    /// `cache.rules` for this site: CDN-Cache-Control is for caches that act for the origin
+    /// CacheConfig::rules for this site: CDN-Cache-Control is for caches that act for the origin
     /// (RFC 9213 §3.1).
     CacheRules rules() const;
     /// The mark of the settings that judge responses now: those of a rule and of a mirror; 0:

@@ -36,8 +36,8 @@ public:
     /// begins to regrow; with few objects it finishes at once.
     OwnSummary(const Config& config, OwnSummary&& earlier);
 
-    /// Takes entry_of() this kind and the key. Returns false and changes nothing when the key is
-    /// present.
+    /// Adds a key. `entry`: what entry_of() makes of it for this kind. Returns false and changes
+    /// nothing when the key is present.
     bool stored(KeyHash entry);
     /// Returns false and changes nothing when the key is absent.
     bool removed(KeyHash entry);
