@@ -306,7 +306,7 @@ void Cluster::report(Bytes bytes) {
 
 ClusterStatus Cluster::status() const {
     ClusterStatus status;
-    links_.report(status);
+    links_.add_to(status);
     status.refusals = peering_.log.counts();
     const auto& own = peering_.publisher.own();
     status.own.epoch = own.epoch();

@@ -220,7 +220,7 @@ void PeerDialer::give_up_other_instance(const Instance& instance) {
     end_->close(make_error_code(Error::restarted));
 }
 
-void PeerDialer::report(ClusterStatus::Peer& status) const {
+void PeerDialer::add_to(ClusterStatus::Peer& status) const {
     status.publishing = up();
     add<LinkCounters>(status, counters(), kLinkCounters);
     status.last_end.take_later(last_end_);

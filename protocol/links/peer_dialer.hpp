@@ -79,7 +79,7 @@ public:
     void give_up_other_instance(const Instance& instance);
 
     /// Adds the counters of this side.
-    void report(ClusterStatus::Peer& status) const;
+    void add_to(ClusterStatus::Peer& status) const;
     const LastEnd& last_end() const { return last_end_; }
 
 private:

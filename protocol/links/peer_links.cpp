@@ -259,7 +259,7 @@ void PeerLinks::retire(PeerDialer& dialer) {
     const auto peer = dialer.peer();
     const bool stays =
         peer && !known_[*peer].empty() && known_[*peer] == peering_.membership.peers()[*peer].node;
-    dialer.report(stays ? earlier_ways_[*peer] : former_.counters);
+    dialer.add_to(stays ? earlier_ways_[*peer] : former_.counters);
     dialer.retire();
 }
 
@@ -277,7 +277,7 @@ void PeerLinks::add_peer(std::size_t number) {
 
 void PeerLinks::remove_peer(std::size_t number) {
     const auto& node = known_[number];
-    feeds_.report(number, base::Clock::now(), former_.counters);
+    feeds_.add_to(number, base::Clock::now(), former_.counters);
     if (const auto ways = earlier_ways_.extract(number); !ways.empty())
         add(former_.counters, ways.mapped());
     former_.left(node, peering_.invalidations.standing(number));
@@ -379,7 +379,7 @@ std::vector<ReceivedReport> PeerLinks::received_reports() const {
     return all;
 }
 
-void PeerLinks::report(ClusterStatus& status) const {
+void PeerLinks::add_to(ClusterStatus& status) const {
     const auto now = base::Clock::now();
     const auto count = [&](const LinkCounters& more) {
         add<LinkCounters>(status, more, kLinkCounters);
@@ -394,8 +394,8 @@ void PeerLinks::report(ClusterStatus& status) const {
         peer.node = known_[i];
         if (const auto ways = earlier_ways_.find(i); ways != earlier_ways_.end())
             add(peer, ways->second);
-        if (const auto* dialer = peering_.dialer_to(i)) dialer->report(peer);
-        feeds_.report(i, now, peer);
+        if (const auto* dialer = peering_.dialer_to(i)) dialer->add_to(peer);
+        feeds_.add_to(i, now, peer);
         states_.show(i, peer);
         peer.renews = peering_.neighbours.renews(i);
         peer.invalidations.sent = log.sent(i);
@@ -407,7 +407,7 @@ void PeerLinks::report(ClusterStatus& status) const {
         const auto& dialer = *peering_.peer_dialers.at(id);
         if (!contact.peer || peering_.dialer_to(*contact.peer) != &dialer) {
             ClusterStatus::Peer nobody;  // counted before a peer was there, or after it left
-            dialer.report(nobody);
+            dialer.add_to(nobody);
             count(nobody);
         }
         if (contact.peer || !contact.dialled || status.unanswered.size() >= kMaxUnansweredShown)

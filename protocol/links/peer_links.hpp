@@ -65,7 +65,7 @@ public:
     void say_goodbye();
 
     /// Adds the state of peers, places and names, and the counters of links.
-    void report(ClusterStatus& status) const;
+    void add_to(ClusterStatus& status) const;
     /// The last reports of peers.
     std::vector<ReceivedReport> received_reports() const;
 

@@ -51,7 +51,7 @@ void PeerStates::watch() {
 LastEnd PeerStates::last_end_of(std::size_t number) const {
     ClusterStatus::Peer peer;
     if (const auto* dialer = context_.dialer_to(number)) peer.last_end = dialer->last_end();
-    feeds_.report(number, base::Clock::now(), peer);
+    feeds_.add_to(number, base::Clock::now(), peer);
     return peer.last_end;
 }
 

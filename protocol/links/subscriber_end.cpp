@@ -54,7 +54,7 @@ void PeerFeeds::close() {
         if (slot.end != nullptr) slot.end->close(stopped);
 }
 
-void PeerFeeds::report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
+void PeerFeeds::add_to(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const {
     const auto& slot = slots_[peer];
     add(status, slot.counters);
     auto confirmed_at = slot.confirmed_at;

@@ -63,8 +63,8 @@ public:
     void close();
 
     /// Adds the counters of this side.
-    void report(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
-    /// The state alone of report(): the state of the link from the peer.
+    void add_to(std::size_t peer, TimePoint now, ClusterStatus::Peer& status) const;
+    /// The state alone of add_to(): the state of the link from the peer.
     PeerState state(std::size_t peer) const;
     /// Time since when the peer has no link; empty while it has one. TimePoint(): it has never had
     /// one.

@@ -58,7 +58,7 @@ struct MachineNode final : PeerFeeds::Owner {
     }
     ClusterStatus::Peer report(TimePoint now = kNow) const {
         ClusterStatus::Peer peer;
-        feeds.report(0, now, peer);
+        feeds.add_to(0, now, peer);
         return peer;
     }
     std::uint64_t invalidate(std::uint64_t key) {

@@ -342,7 +342,7 @@ TEST_F(SubscriberEndTest, ALinkWithTheKeyDisprovesWhatWasSaidOfKeysBefore) {
     const auto after = [&](const boost::system::error_code& error, TimePoint at) {
         ClusterStatus::Peer peer;
         peer.last_end = {error, at};
-        b.feeds.report(0, kNow + 1min, peer);
+        b.feeds.add_to(0, kNow + 1min, peer);
         return peer.last_end.reason();
     };
     EXPECT_EQ(after(Error::wrong_key, kNow - 1s), "wrong_key");
@@ -363,7 +363,7 @@ TEST_F(SubscriberEndTest, APeerThatHasLeftStaysLeftWhateverItsPlaceAnswers) {
     }
     ClusterStatus::Peer peer;
     peer.last_end = {make_error_code(base::Error::connect_timeout), kNow + 10s};
-    b.feeds.report(0, kNow + 1min, peer);
+    b.feeds.add_to(0, kNow + 1min, peer);
     EXPECT_EQ(peer.last_end.reason(), "goodbye");
     EXPECT_EQ(peer.last_end.at, kNow + 1s);
 }
