@@ -41,10 +41,10 @@ struct ClusterHooks {
     std::function<void(const std::string& node, const Renewals&)> on_renewals;
 };
 
-/// A node's part in the cluster as all its links share it, free of executor, socket, clock,
-/// randomness and log. After each step its owner (PeeringServices or a test) checks whether the
-/// neighbourhood has a new view, and whether the neighbourhood or the publisher has work in slices.
-/// One thread. Outlives all links.
+/// The state that all links of a node share: its keys, its publisher, its peers and what they
+/// announce. Free of executor, socket, clock, randomness and log. After each step its owner
+/// (PeeringServices or a test) checks whether the neighbourhood has a new view, and whether the
+/// neighbourhood or the publisher has work in slices. One thread. Outlives all links.
 struct Peering {
     using TimePoint = std::chrono::steady_clock::time_point;
 

@@ -8,7 +8,8 @@ namespace proxy {
 
 /// The object that has a setting as a member: the Config, an element of one of its lists, or a part
 /// of such an element. The table has rows for objects of several types; as() asserts that this one
-/// has the type of the row. `Void` is `const void` for an object that is only read.
+/// has the type of the row, which the tests run through for every row. It refers to the object and
+/// keeps nothing alive. `Void` is `const void` for an object that is only read.
 template <class Void>
 class BasicObjectRef {
 public:
