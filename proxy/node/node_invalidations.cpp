@@ -95,8 +95,9 @@ void NodeInvalidations::apply(const protocol::Invalidation& what, std::function<
     const auto ended = cache_.store.invalidate(what, Clock::now());
     if (what.all && ended > 0)
         spdlog::warn("a peer has lost the names of its invalidations: the whole store is dropped");
-    // A journal concerns the invalidations of its own node, so its fault does not matter here.
-    when_kept([done = std::move(done)](bool) { done(); });
+    // The journals hold the invalidations of this node alone, so their disk delays no peer's.
+    cache_.store.when_kept(
+        [this, done = std::move(done)]() mutable { asio::post(control_, std::move(done)); });
 }
 
 /// Calls `done` on the control thread once the disk holds all invalidations so far. Then no crash
