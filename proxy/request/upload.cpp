@@ -88,42 +88,6 @@ void Upload::keep_for_another() {
     kept_.begin(transaction_.service.upstream.pool.windows(), most);
 }
 
-void Upload::KeptBody::begin(base::MemoryBudget& windows, std::uint64_t most) {
-    if (is_collected()) return;
-    auto room = base::read_ahead(windows, most);
-    use_ = room ? Use::beginning : Use::nothing;
-    if (room) room_ = std::move(*room);
-}
-
-void Upload::KeptBody::add(std::string_view piece) {
-    if (piece.empty()) return;
-    if (use_ == Use::nothing || bytes_.size() + piece.size() > kKeptBodyBytes) {
-        forget();
-        has_all_ = false;
-    } else {
-        bytes_.append(piece);
-    }
-}
-
-bool Upload::KeptBody::find_room(base::MemoryBudget& windows) {
-    auto room = base::read_ahead(windows, kKeptBodyBytes);
-    if (room) room_ = std::move(*room);
-    return room.has_value();
-}
-
-bool Upload::KeptBody::collect(std::string_view piece) {
-    if (bytes_.size() + piece.size() > kKeptBodyBytes) return false;
-    bytes_.append(piece);
-    return true;
-}
-
-void Upload::KeptBody::forget() {
-    if (is_collected()) return;
-    use_ = Use::nothing;
-    bytes_ = std::string();
-    room_ = base::Charge();
-}
-
 /// Appends the bytes that have come from the client, framed for the origin. False when they are no
 /// body.
 bool Upload::take_piece(std::string& out) {

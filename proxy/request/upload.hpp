@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "proxy/request/kept_body.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/request/upload_slots.hpp"
 #include "proxy/upstream/exchange.hpp"
@@ -20,10 +21,6 @@ namespace proxy {
 inline constexpr std::chrono::milliseconds kExpectPatience{1000};
 /// An origin that has answered may take nothing of the body for so long before the rest is dropped.
 inline constexpr std::chrono::seconds kAnsweredPatience{2};
-/// So much of a body is kept until its answer comes, if its connection may turn out to be closed.
-/// That is more than goes out in a round trip, after which a closed connection shows.
-inline constexpr std::size_t kKeptBodyBytes = 64 * 1024;
-
 /// The body of one request on its way from the client to the origin, in bounded memory, and the
 /// answers of the origin before its end. The request's head has been sent. One object for each
 /// exchange, on the thread of its worker; transaction and exchange outlive it. Errors are those of
@@ -80,40 +77,6 @@ public:
 
 private:
     enum class Delivery : std::uint8_t { goes_on, client_gone, malformed };
-
-    /// The beginning of a body, or all of it, as it went out. At most kKeptBodyBytes, charged to
-    /// limits.body_windows.
-    class KeptBody {
-    public:
-        /// Keeps what add() gets from here on: `most` bytes, if there is room for them.
-        void begin(base::MemoryBudget& windows, std::uint64_t most);
-        /// The next bytes that go out.
-        void add(std::string_view piece);
-        /// Every byte that add() got is kept.
-        bool has_all() const { return has_all_; }
-
-        /// Prepares for collect(). False: there is no room.
-        bool find_room(base::MemoryBudget& windows);
-        /// The next bytes before anything goes out. False: there are more than kKeptBodyBytes.
-        bool collect(std::string_view piece);
-        /// All of the body was collected.
-        void end_collecting() { use_ = Use::collected; }
-        bool is_collected() const { return use_ == Use::collected; }
-
-        std::uint64_t bytes() const { return bytes_.size(); }
-        /// The bytes to send again. Those of a collected body stay.
-        std::string take() { return is_collected() ? bytes_ : std::exchange(bytes_, {}); }
-        /// Another server of the group may get a collected body, so that stays.
-        void forget();
-
-    private:
-        enum class Use : std::uint8_t { nothing, beginning, collected };
-
-        std::string bytes_;
-        base::Charge room_;
-        Use use_ = Use::nothing;
-        bool has_all_ = true;
-    };
 
     void listen();
     boost::asio::awaitable<bool> hear();
