@@ -343,6 +343,19 @@ class Page(unittest.TestCase):
         b.driver.refresh()
         b.shows("#errors", "needs the token")
 
+    def test_every_window_width_has_room_for_what_one_types(self):
+        stand_in = self.serve(3)
+        b = self.browser
+        for wide in (1440, 1000, 390):
+            b.size(wide, 900)
+            b.open(stand_in.url, "log")
+            b.give_token(TOKEN)
+            for panel in ("objects", "log", "settings"):
+                b.panel(panel)
+                self.assertEqual(b.script("return [...document.querySelectorAll('main label')].filter((label) =>"
+                                          " label.closest('section').checkVisibility() && !label.checkVisibility())"
+                                          ".map((label) => label.textContent.trim())"), [], f"{panel} at {wide}")
+
     def test_a_wrong_token_is_refused_at_once_and_not_kept(self):
         stand_in = self.serve(3)
         b = self.browser
