@@ -127,6 +127,22 @@ class Page(unittest.TestCase):
         self.assertEqual(b.row("#sites", "mirror.example")["errors of the origin"], "1.0 % 5xx")
         b.shows("#sites", "50.0 % 429")
 
+    def test_says_whether_others_serve_for_a_server_that_is_down(self):
+        stand_in = self.serve(3)
+        servers = stand_in.answers["/api/v1/status"]["upstreams"]
+        b = self.browser
+        for name, state in (("one:80", "down"), ("two:80", "up")):
+            servers.append({"group": "mirror.example", "server": name, "state": state, "weight": 1, "backup": False, "requests": 9,
+                            "failures": 3, "in_flight": 0})
+        b.open(stand_in.url)
+        b.shows("#problems", "The server one:80 of mirror.example is down.", "The others of its group get its requests")
+        servers[1]["state"] = "down"
+        b.shows("#problems", "No server of mirror.example is up: one:80, two:80.", "clients get stored content or errors")
+        self.assertNotIn("The others of its group", b.text("#problems"))
+        del servers[1]
+        servers[0]["group"] = "forward.parent"
+        b.shows("#problems", "The only server of forward.parent, one:80, is down.", "Look at that server and at the way there")
+
     def test_tells_of_redirects_that_leave_the_mirrors(self):
         stand_in = self.serve(3)
         upstream = stand_in.answers["/api/v1/status"]["upstream"]

@@ -272,15 +272,27 @@ function ofBlocklists(lists, tell) {
 
 const originOf = (site) => site === 'forward' ? 'the targets of the forward proxy' : `the origin of ${site}`;
 
+/// As server_faults() of the program has it.
+function ofGroups(servers, tell) {
+    const groups = new Map();
+    for (const server of servers) push(groups, server.group, server);
+    for (const [group, all] of groups) {
+        const down = all.filter((server) => server.state === 'down').map((server) => server.server);
+        if (down.length === all.length)
+            tell(ERROR, `group ${group}`, all.length === 1 ? `The only server of ${group}, ${down[0]}, is down.` : `No server of ${group} is up: ${names(down)}.`,
+                 `Look at ${all.length === 1 ? 'that server' : 'these servers'} and at the way there. Until one answers, clients get stored content or errors.`);
+        else
+            for (const server of down)
+                tell(ERROR, `server ${group} ${server}`, `The server ${server} of ${group} is down.`, 'Look at that server. The others of its group get its requests.');
+    }
+}
+
 function ofOrigins(status, tell) {
     const upstream = status.upstream || {};
     if (upstream.origins_down > 0 && !(upstream.answers || []).some((each) => each.fault))
         tell(ERROR, 'origins down', `${amount(upstream.origins_down, 'origin')} left the last three requests unanswered (summed over worker threads).`,
              'Look at the origin and the way there. One request tries again every 1 to 3 s; the Log names the origin.');
-    for (const server of status.upstreams || [])
-        if (server.state === 'down')
-            tell(ERROR, `server ${server.group} ${server.server}`, `The server ${server.server} of ${server.group} is down.`,
-                 'Look at that server. The others of its group get its requests.');
+    ofGroups(status.upstreams || [], tell);
     for (const origin of status.cluster?.origins || [])
         if (origin.answer_seconds > 1)
             tell(WARNING, `slow ${origin.origin}`, `${origin.origin === 'forward' ? 'A target of the forward proxy' : `The origin ${origin.origin}`} takes ${milliseconds(1000 * origin.answer_seconds)} to answer.`,
