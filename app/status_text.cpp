@@ -198,7 +198,7 @@ void print_status(const measure::NodeSample& n) {
     fmt::print("upstream {} to origins, {} to peers\n",
                measure::amount(n.traffic.origin_requests, "request"),
                measure::grouped(n.traffic.peer_requests));
-    for (const auto& fault : n.origin_faults) fmt::print("fault: {}\n", fault);
+    for (const auto& fault : n.faults) fmt::print("fault: {}\n", fault);
     for (const auto& name : n.names)
         fmt::print("name {} leads to {}{}\n", name.name, measure::amount(name.places, "place"),
                    name.trouble.empty() ? "" : ": " + name.trouble);

@@ -10,6 +10,7 @@
 #include "app/clock_words.hpp"
 #include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
+#include "measure/run/status_faults.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/telemetry/leaving_redirects.hpp"
 #include "proxy/telemetry/origin_answers.hpp"
@@ -88,12 +89,14 @@ std::string clock_fault(const TopData& data, const FaultJson& status) {
     return words.empty() ? std::string() : words.front();
 }
 
-std::string disk_fault(const FaultJson& status) {
+/// Disks that work again after an error are another matter: `lately`.
+std::string disk_fault(const FaultJson& status, bool lately) {
     for (const auto& disk : member(member(status, "cache"), "disk")) {
         const auto state = text_at(disk, "state"), error = text_at(disk, "last_error");
         const auto is_recent = !error.empty() && number_at(disk, "last_error_seconds").value_or(0) <
                                                      proxy::kDiskErrorShownSeconds;
-        if (state == "stalled" || state == "paused" || state == "off" || is_recent)
+        const auto is_out = state == "stalled" || state == "paused" || state == "off";
+        if (lately ? is_recent && !is_out : is_out)
             return fmt::format("disk {}: {}{}{}", text_at(disk, "path"),
                                state == "ready" ? "errors lately" : state,
                                error.empty() ? "" : ", ", error);
@@ -101,12 +104,19 @@ std::string disk_fault(const FaultJson& status) {
     return {};
 }
 
-std::string origin_fault(const FaultJson& status) {
+/// The origin left requests without a good answer.
+std::string outage(const FaultJson& status) {
     const auto& upstream = member(status, "upstream");
     for (const auto& site : member(upstream, "answers"))
         if (auto fault = text_at(member(site, "fault"), "text"); !fault.empty()) return fault;
     if (const auto down = count_at(upstream, "origins_down"); down > 0)
         return fmt::format("{} without an answer", measure::amount(down, "origin"));
+    return {};
+}
+
+/// Some of its answers are errors, or lead clients past the cache.
+std::string answers_fault(const FaultJson& status) {
+    const auto& upstream = member(status, "upstream");
     for (const auto& site : member(upstream, "answers")) {
         const auto recent = answers_at(site, "last_5m");
         if (!proxy::is_failing(recent)) continue;
@@ -123,6 +133,15 @@ std::string origin_fault(const FaultJson& status) {
     const auto& most = *leaving.begin();
     return proxy::leaving_text(
         {text_at(most, "site"), text_at(most, "host"), count_at(most, "last_hour")});
+}
+
+std::string reload_fault(const FaultJson& status) {
+    const auto refused = text_at(member(status, "config"), "last_error");
+    return refused.empty() ? refused : "the last reload was refused: " + refused;
+}
+
+std::string first_of(const std::vector<std::string>& faults) {
+    return faults.empty() ? std::string() : faults.front();
 }
 
 /// A fault that another node reports about itself.
@@ -164,11 +183,21 @@ void read_top_status(std::string_view json, TopData& into) {
     const auto status = FaultJson::parse(json, nullptr, false);
     if (!status.is_object()) return;
     note_reasons(status, into);
-    if (const auto refused = text_at(member(status, "config"), "last_error"); !refused.empty())
-        into.fault = "the last reload was refused: " + refused;
-    for (auto fault : {clock_fault(into, status), reported_fault(into), origin_fault(status),
-                       disk_fault(status), link_fault(into), node_fault(into)})
-        if (!fault.empty()) into.fault = std::move(fault);
+    // What the dashboard calls faults, and then its warnings, each in its order.
+    const std::string by_rank[] = {node_fault(into),
+                                   link_fault(into),
+                                   disk_fault(status, false),
+                                   outage(status),
+                                   first_of(measure::server_faults(status)),
+                                   first_of(measure::blocklist_faults(status)),
+                                   reload_fault(status),
+                                   first_of(measure::certificate_faults(status)),
+                                   reported_fault(into),
+                                   clock_fault(into, status),
+                                   disk_fault(status, true),
+                                   answers_fault(status)};
+    const auto worst = std::ranges::find_if_not(by_rank, &std::string::empty);
+    if (worst != std::end(by_rank)) into.fault = *worst;
 }
 
 }  // namespace app

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/run/http_get.hpp"
+#include "measure/run/status_faults.hpp"
 #include "measure/trace/printable.hpp"
 #include "proxy/telemetry/leaving_redirects.hpp"
 
@@ -178,19 +179,22 @@ void take_servers(const StatusJson& json, NodeSample& out) {
     });
 }
 
-void take_origin_faults(const StatusJson& upstream, NodeSample& out) {
+void take_faults(const StatusJson& json, NodeSample& out) {
+    const auto& upstream = part(json, "upstream");
     each_of(upstream, "answers", [&](const StatusJson& site) {
         std::string fault;
         take(part(site, "fault"), "text", fault);
-        if (!fault.empty()) out.origin_faults.push_back(std::move(fault));
+        if (!fault.empty()) out.faults.push_back(std::move(fault));
     });
     each_of(upstream, "leaving_redirects", [&](const StatusJson& each) {
         proxy::LeavingRedirect redirect;
         take(each, "site", redirect.site);
         take(each, "host", redirect.host);
         take(each, "last_hour", redirect.last_hour);
-        out.origin_faults.push_back(proxy::leaving_text(redirect));
+        out.faults.push_back(proxy::leaving_text(redirect));
     });
+    for (auto read : {server_faults, blocklist_faults, certificate_faults})
+        for (auto& fault : read(json)) out.faults.push_back(std::move(fault));
 }
 
 }  // namespace
@@ -253,7 +257,7 @@ std::optional<NodeSample> parse_status(std::string_view text, std::string& why) 
             [&](const StatusJson& directory) { out.disk.push_back(parse_disk(directory)); });
     take_cluster(part(json, "cluster"), out);
     take_servers(json, out);
-    take_origin_faults(part(json, "upstream"), out);
+    take_faults(json, out);
     return out;
 }
 

@@ -70,9 +70,9 @@ struct PlaceSample {
         std::uint64_t requests = 0, failures = 0, in_flight = 0;
     };
     std::vector<Server> servers;
-    std::vector<std::string> origin_faults;  // sentences
-    std::vector<std::string> unanswered;     // places without an identified node, and the reason
-    std::vector<std::string> unplaced;       // listed nodes beyond the limit of peers
+    std::vector<std::string> faults;      // of origins, servers, lists, certificates: sentences
+    std::vector<std::string> unanswered;  // places without an identified node, and the reason
+    std::vector<std::string> unplaced;    // listed nodes beyond the limit of peers
 };
 
 /// The status of one node at one time. A plain value.

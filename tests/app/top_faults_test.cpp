@@ -73,20 +73,49 @@ TEST(TopFaults, AClockThatIsWrongIsNamed) {
     EXPECT_EQ(data.fault, "the clock of b is 60 m ahead of that of a");
 }
 
-TEST(TopFaults, DisksComeBeforeOriginsAndOtherNodes) {
+TEST(TopFaults, TheWorstOneIsShown) {
     auto data = three_nodes();
-    data.nodes[1].faults.disks = 1;
-    read_top_status("{}", data);
-    EXPECT_EQ(data.fault, "b: a disk is off or has errors");
-    read_top_status(R"({"upstream": {"origins_down": 0, "answers": [{"site": "api.example",
-        "last_5m": {"answers": 100, "server_errors": 38, "too_many_requests": 0}}]}})",
-                    data);
+    const std::string clock = R"("cluster": {"peers": [{"node": "b", "clock_ahead_seconds": 90}]})",
+                      many_errors = R"("answers": [{"site": "api.example",
+        "last_5m": {"answers": 100, "server_errors": 38, "too_many_requests": 0}}])",
+                      disk_lately = R"("cache": {"disk": [{"path": "/d", "state": "ready",
+        "last_error": "No space left on device", "last_error_seconds": 60}]})",
+                      disk_paused = R"("cache": {"disk": [{"path": "/d", "state": "paused",
+        "last_error": "No space left on device", "last_error_seconds": 60}]})",
+                      refused = R"("config": {"last_error": "$.listen: bad"})";
+    read_top_status(R"({"upstream": {)" + many_errors + "}}", data);
     EXPECT_EQ(data.fault,
               "38 % of the answers of the origin of api.example were 5xx in the last five minutes");
-    read_top_status(R"({"upstream": {"origins_down": 1}, "cache": {"disk": [{"path": "/d",
-        "state": "ready", "last_error": "No space left on device", "last_error_seconds": 60}]}})",
-                    data);
+    read_top_status("{" + disk_lately + R"(, "upstream": {)" + many_errors + "}}", data);
     EXPECT_EQ(data.fault, "disk /d: errors lately, No space left on device");
+    data.nodes[1].faults.disks = 1;
+    read_top_status("{" + disk_lately + "}", data);
+    EXPECT_EQ(data.fault, "b: a disk is off or has errors");
+    read_top_status(
+        "{" + clock + "," + disk_lately + "," + refused + R"(, "upstream": {)" + many_errors + "}}",
+        data);
+    EXPECT_EQ(data.fault, "the last reload was refused: $.listen: bad") << "the rest are warnings";
+    read_top_status("{" + disk_paused + "," + refused + R"(, "upstream": {"origins_down": 1}})",
+                    data);
+    EXPECT_EQ(data.fault, "disk /d: paused, No space left on device");
+}
+
+TEST(TopFaults, AServerThatIsDownAListAndACertificateAreNamed) {
+    auto data = three_nodes();
+    const std::string certificate =
+        R"("tls": {"certificates": [{"file": "/c.pem", "expiry_seconds": -1.5}]})";
+    read_top_status("{" + certificate + "}", data);
+    EXPECT_EQ(data.fault, "the certificate /c.pem has expired");
+    const auto list = certificate + R"(, "blocklists": {"lists": [{"path": "/l", "fault": ""},
+        {"path": "/m", "fault": "/m: line 1 is no rule"}]})";
+    read_top_status("{" + list + "}", data);
+    EXPECT_EQ(data.fault,
+              "a blocklist was not renewed, so its former state counts: /m: line 1 is no rule");
+    read_top_status("{" + list +
+                        R"(, "upstreams": [
+        {"group": "forward.parent", "server": "p:3128", "state": "down"}]})",
+                    data);
+    EXPECT_EQ(data.fault, "the only server of forward.parent, p:3128, is down");
 }
 
 TEST(TopFaults, AnOriginWithoutAnAnswerIsNamed) {

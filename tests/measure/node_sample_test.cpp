@@ -56,7 +56,7 @@ TEST(NodeStatus, TellsOfRedirectsThatLeaveTheMirrors) {
     std::string why;
     const auto n = parse_status(proxy::status_json(status), why);
     ASSERT_TRUE(n) << why;
-    EXPECT_EQ(n->origin_faults,
+    EXPECT_EQ(n->faults,
               std::vector<std::string>{"the origin of a.test redirects clients to cdn.test "
                                        "past the cache: 12 in the last hour"});
 }
