@@ -94,7 +94,8 @@ void RequestStats::count(ClientService& service, const Request& request,
         // A peer's probe may come before this worker knows the token in it, so it does not count.
         // The access log has a line for it, because anybody can send such a request.
     } else if (request.from_peer) {
-        counters.bytes_to_peers += bytes;
+        const auto is_refusal = own_body && status == 504;
+        if (!is_refusal) counters.bytes_to_peers += bytes;  // the asking peer counts alike
     } else if (intercepted && outcome == Outcome::uncacheable) {
         // The requests inside this CONNECT count; it has its line in the access log.
     } else {

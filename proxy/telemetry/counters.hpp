@@ -169,7 +169,8 @@ struct CooperationCounters {
 
 /// Body bytes, excluding heads, chunk lines and TLS: bytes of answers that client sockets took, and
 /// bytes read from upstream. Bodies that the node writes itself, such as the text of an error, do
-/// not count. Tunnels count all bytes towards the client.
+/// not count for clients, nor do the reasons by which peers refuse. Tunnels count all bytes towards
+/// the client.
 struct ByteCounters {
     std::uint64_t bytes_to_clients = 0, bytes_to_peers = 0;
     std::uint64_t bytes_from_peers = 0, bytes_from_origins = 0;
@@ -266,7 +267,8 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::bytes_to_clients,
      "bytes.to_clients",
      "bytes",
-     "Body bytes moved. Texts that the node writes itself do not count as to_clients.",
+     "Body bytes moved. Texts that the node writes itself do not count as to_clients, and "
+     "refusals between peers do not count.",
      "hearsay_bytes_total",
      {"direction", "to_clients"}},
     {&TrafficCounters::bytes_to_peers,

@@ -81,6 +81,7 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
         if (noted_in_ && open_) noted_in_->answered(note_, PeerVerdict::hit);
         co_return PeerVerdict::hit;
     }
+    exchange_.terms().received_bytes = nullptr;  // no content; the peer counts none either
     if (auto* const of_this_instance = upstream_.peers.of(peer().node, peer().instance))
         of_this_instance->recognised(Clock::now());
     const auto verdict =

@@ -297,6 +297,8 @@ TEST_F(RequestStepsTest, APeerGetsWhatIsStoredOrAReason) {
     EXPECT_TRUE(absent->of_peer);
     EXPECT_EQ(absent->response.status, 504u);
     EXPECT_EQ(absent->response.value("Cache-Status"), "a; detail=absent");
+    absent->stats.close(service, absent->request, absent->response);
+    EXPECT_EQ(counters.bytes_to_peers, 0u) << "a refusal is no content";
     store();
     const auto hit = served("GET", {proof});
     EXPECT_TRUE(hit->response.complete());
