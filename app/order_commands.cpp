@@ -268,7 +268,9 @@ Command add_reopen_logs(CLI::App& app) {
 int reopen_logs_command(const NodeChoice& choice) {
     const auto posted = post(choice, "/api/v1/reopen-logs", {}, kAdminTimeout,
                              [](unsigned status) { return status == 202; });
-    if (posted.code == kOk) fmt::print("http://{} has reopened its access log\n", posted.where);
+    if (posted.code == kOk)
+        fmt::print("http://{}: {}\n", posted.where,
+                   measure::printable(posted.answer.body.substr(0, posted.answer.body.find('\n'))));
     return posted.code;
 }
 

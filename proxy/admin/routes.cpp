@@ -225,9 +225,13 @@ asio::awaitable<Response> drain(const Request& request, NodeControl& node) {
 
 asio::awaitable<Response> reopen_logs(const Request& request, NodeControl& node) {
     const auto why_not = co_await node.reopen_logs();
-    co_return why_not.empty()
-        ? admin_text(request, http::status::accepted, "the access log is open anew\n")
-        : admin_text(request, http::status::internal_server_error, why_not + "\n");
+    if (!why_not.empty())
+        co_return admin_text(request, http::status::internal_server_error, why_not + "\n");
+    const auto access = node.config()->log.access;
+    const auto has_file = access != "off" && access != "stdout";
+    co_return admin_text(request, http::status::accepted,
+                         has_file ? "the access log is open anew\n"
+                                  : "log.access is " + access + ": there is no file to reopen\n");
 }
 
 asio::awaitable<Response> show_nodes(const Request& request, NodeControl& node) {

@@ -119,7 +119,7 @@ TEST(ReopenLogs, MakesTheFileAnew) {
     std::filesystem::rename(log, log + ".1");
     const auto ended = captured([] { return reopen_logs_command(at(4)); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
-    EXPECT_THAT(ended.out, HasSubstr("has reopened its access log"));
+    EXPECT_THAT(ended.out, EndsWith(": the access log is open anew\n"));
     EXPECT_TRUE(std::filesystem::exists(log));
     std::filesystem::remove(log);
     std::filesystem::create_directory(log);
@@ -149,6 +149,7 @@ TEST(Orders, GiveTheTokenOfTheEnvironmentAndSayWhenItIsWrong) {
     const auto let_in = captured([] { return reopen_logs_command(at(6)); });
     ::unsetenv("HEARSAY_ADMIN_TOKEN");
     EXPECT_EQ(let_in.code, kOk) << let_in.error;
+    EXPECT_THAT(let_in.out, EndsWith(": log.access is off: there is no file to reopen\n"));
 }
 
 TEST(Orders, FailWhereNoNodeIs) {

@@ -33,15 +33,19 @@ private:
     const NodeStatus& status_;
 };
 
+AdminResponse answer_of(NodeControl& node, http::verb verb, const char* path) {
+    const AdminRequest request(verb, path, 11);
+    boost::asio::io_context io;
+    auto answer = boost::asio::co_spawn(io, find_route(verb, path)->handler(request, node),
+                                        boost::asio::use_future);
+    io.run();
+    return answer.get();
+}
+
 /// The answer of a node in this state at a path.
 AdminResponse answer_of(const NodeStatus& status, const char* path) {
     NodeInState node(status);
-    const AdminRequest request(http::verb::get, path, 11);
-    boost::asio::io_context io;
-    auto answer = boost::asio::co_spawn(
-        io, find_route(http::verb::get, path)->handler(request, node), boost::asio::use_future);
-    io.run();
-    return answer.get();
+    return answer_of(node, http::verb::get, path);
 }
 
 TEST(Readyz, NamesFaultyDirectoriesAndIsReadyAllTheSame) {
@@ -70,6 +74,29 @@ TEST(Readyz, NamesFaultyDirectoriesAndIsReadyAllTheSame) {
     EXPECT_EQ(not_yet.result(), http::status::service_unavailable);
     EXPECT_EQ(not_yet.body(),
               "not ready: it waits to be in step with c, for 2 s after its start at most\n");
+}
+
+class NodeWithLog final : public test::SilentNode {
+public:
+    explicit NodeWithLog(const char* access) : access_(access) {}
+    std::shared_ptr<const LoadedConfig> config() override {
+        LoadedConfig config;
+        config.log.access = access_;
+        return std::make_shared<const LoadedConfig>(std::move(config));
+    }
+
+private:
+    const char* access_;
+};
+
+TEST(ReopenLogs, SaysWhetherThereIsAFile) {
+    const auto said = [](const char* access) {
+        NodeWithLog node(access);
+        return answer_of(node, http::verb::post, "/api/v1/reopen-logs").body();
+    };
+    EXPECT_EQ(said("/var/log/a"), "the access log is open anew\n");
+    EXPECT_EQ(said("off"), "log.access is off: there is no file to reopen\n");
+    EXPECT_EQ(said("stdout"), "log.access is stdout: there is no file to reopen\n");
 }
 
 TEST(AdminRoutes, StandOnceEachAndThoseOfAPathTogether) {
