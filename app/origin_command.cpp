@@ -54,8 +54,9 @@ int origin_command(const measure::OriginOptions& options) {
         boost::asio::signal_set signals(context, SIGINT, SIGTERM);
         signals.async_wait([](boost::system::error_code, int) {});
         context.run();
-        fmt::print(stderr, "hearsay origin: {} requests, {} body bytes\n",
-                   measure::grouped(origin.requests()), measure::grouped(origin.body_bytes()));
+        fmt::print(stderr, "hearsay origin: {}, {}\n",
+                   measure::amount(origin.requests(), "request"),
+                   measure::amount(origin.body_bytes(), "body byte"));
         return kOk;
     } catch (const boost::system::system_error& error) {
         return cannot_listen(options, error);

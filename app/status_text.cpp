@@ -29,6 +29,7 @@ std::string use_of(std::uint64_t bytes, std::uint64_t cap) {
 struct Part {
     std::uint64_t count;
     std::string_view what;
+    std::string_view noun = {};  // of the number, in the singular; empty: it is known
 };
 
 /// The refusals by reason.
@@ -37,7 +38,7 @@ std::array<Part, 5> refusals(const measure::DiskSample& d) {
              {d.refused_paused, "after an error"},
              {d.refused_too_large, "too large"},
              {d.refused_off, "while off"},
-             {d.read_refused, "reads, with too many under way"}}};
+             {d.read_refused, ", with too many under way", "read"}}};
 }
 
 std::uint64_t all_refused(const measure::DiskSample& d) {
@@ -49,9 +50,11 @@ std::uint64_t all_refused(const measure::DiskSample& d) {
 /// `3 too large, 1 unreadable`: the parts above 0.
 std::string parts_text(std::span<const Part> parts) {
     std::string text;
-    for (const auto& [count, what] : parts)
+    for (const auto& [count, what, noun] : parts)
         if (count > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", measure::grouped(count), what);
+            text += fmt::format(
+                "{}{}{}", text.empty() ? "" : ", ",
+                noun.empty() ? measure::grouped(count) + " " : measure::amount(count, noun), what);
     return text;
 }
 
@@ -136,11 +139,11 @@ void print_sharing(const std::vector<measure::PeerSample>& peers) {
 /// The reasons of refusals, and the losses of a start, on lines of their own if there are any.
 void print_disk_trouble(const measure::DiskSample& d) {
     const auto refused = parts_text(refusals(d));
-    const Part losses[] = {{d.found_damaged, "files damaged"},
+    const Part losses[] = {{d.found_damaged, " damaged", "file"},
                            {d.found_unreadable, "unreadable"},
                            {d.found_foreign, "of another directory"},
-                           {d.recovered_doubtful, "objects to be validated for that"},
-                           {d.recovered_torn, "objects lost, being written when it was killed"}};
+                           {d.recovered_doubtful, " to be validated for that", "object"},
+                           {d.recovered_torn, " lost, being written when it was killed", "object"}};
     const auto lost = parts_text(losses);
     if (!refused.empty()) fmt::print("{}: refused: {}\n", d.path, refused);
     if (!lost.empty()) fmt::print("{}: at the start: {}\n", d.path, lost);

@@ -174,11 +174,11 @@ std::string traffic_text(const TrafficReport& report) {
     out += fmt::format("  to clients     {}; origins sent {}\n",
                        size_text(static_cast<double>(report.to_clients)),
                        size_text(static_cast<double>(report.from_origins)));
-    out += fmt::format("  saved in all   {} requests, {} ({:.1f} % of the bytes)\n",
-                       grouped(requests[kLocal] + requests[kPeer]),
+    out += fmt::format("  saved in all   {}, {} ({:.1f} % of the bytes)\n",
+                       measure::amount(requests[kLocal] + requests[kPeer], "request"),
                        size_text(static_cast<double>(saved)), percent(saved, report.to_clients));
-    out += fmt::format("  by sharing     {} request{}, {} came from peers\n",
-                       grouped(requests[kPeer]), requests[kPeer] == 1 ? "" : "s",
+    out += fmt::format("  by sharing     {}, {} came from peers\n",
+                       measure::amount(requests[kPeer], "request"),
                        size_text(static_cast<double>(report.from_peers)));
     return out;
 }

@@ -13,7 +13,7 @@ namespace measure {
 std::string demo_verdict(const Report& report, bool synthetic) {
     if (report.stopped) return "stopped before its end";
     const Figures all = totals_of(report);
-    if (all.errors > 0) return fmt::format("{} requests failed", all.errors);
+    if (all.errors > 0) return amount(all.errors, "request") + " failed";
     if (!books_of(report).balanced()) return "the books do not balance";
     if (synthetic && too_small_for_the_goal(report).empty() && found_of_ideal(report) < kDemoGoal) {
         return fmt::format("{:.4f} of the ideal hits were found, the goal is {}",
@@ -26,9 +26,9 @@ std::string too_small_for_the_goal(const Report& report) {
     const auto hits = report.ideal.total.shared_hits;
     if (hits >= kDemoLeastHits || report.stopped) return {};
     return fmt::format(
-        "too few requests to judge what was found: the ideal has {} hits, {} are needed "
+        "too few requests to judge what was found: the ideal has {}, {} are needed "
         "(--requests {} has more)",
-        grouped(hits), grouped(kDemoLeastHits), WorkloadOptions{}.requests);
+        amount(hits, "hit"), grouped(kDemoLeastHits), WorkloadOptions{}.requests);
 }
 
 ProcessorTimes processor_times(std::istream& stat) {
@@ -65,9 +65,9 @@ std::string over_the_restart(const Report& before, const Report& after,
     for (const auto& row : after.rows) objects += row.objects_before;
     const auto ideal = after.ideal.total.shared_hits;
     return fmt::format(
-        "found {:.4f} of the ideal hits before the restart and {:.4f} after it ({} objects came "
+        "found {:.4f} of the ideal hits before the restart and {:.4f} after it ({} came "
         "back from the disks; empty caches could have found {:.4f})",
-        found_of_ideal(before), found_of_ideal(after), grouped(objects),
+        found_of_ideal(before), found_of_ideal(after), amount(objects, "object"),
         ideal == 0 ? 0 : static_cast<double>(hits_of_empty) / static_cast<double>(ideal));
 }
 

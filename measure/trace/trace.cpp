@@ -8,6 +8,7 @@
 #include <chrono>
 #include <stdexcept>
 
+#include "base/text/amount.hpp"
 #include "measure/trace/line_reader.hpp"
 #include "measure/trace/masked.hpp"
 #include "measure/trace/printable.hpp"
@@ -147,8 +148,7 @@ private:
 };
 
 std::string describe_nothing(const Trace& trace) {
-    std::string out =
-        trace.source + ": no request is left of " + std::to_string(trace.lines) + " lines";
+    std::string out = trace.source + ": no request is left of " + base::amount(trace.lines, "line");
     for (const auto& [reason, count] : trace.skipped) {
         out += "\n  " + std::to_string(count) + ": " + reason;
         if (const auto at = trace.examples.find(reason); at != trace.examples.end())

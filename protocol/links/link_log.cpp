@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/text/amount.hpp"
 #include "protocol/wire/error.hpp"
 
 namespace protocol {
@@ -93,8 +94,8 @@ void LinkLog::met_self(std::string_view place) {
 
 void LinkLog::in_sync(std::string_view peer, std::uint64_t objects, std::uint64_t bits,
                       unsigned hashes) {
-    spdlog::info("{}: in step with {}: {} objects in {} bits, {} hashes", node_, peer, objects,
-                 bits, hashes);
+    spdlog::info("{}: in step with {}: {} in {} bits, {}", node_, peer,
+                 base::amount(objects, "object"), bits, base::amount(hashes, "hash", "hashes"));
 }
 
 }  // namespace protocol

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/amount.hpp"
+
 namespace protocol {
 
 PeerFinder::PeerFinder(boost::asio::any_io_executor executor, base::DnsSettings dns,
@@ -135,7 +137,8 @@ void PeerFinder::finish(Name& name) {
 void PeerFinder::log(Name& name) {
     if (name.logged == name.trouble) return;
     if (name.trouble.empty())
-        spdlog::info("{} leads to {} places of nodes", name.peers.name, name.places);
+        spdlog::info("{} leads to {} of nodes", name.peers.name,
+                     base::amount(name.places, "place"));
     else
         spdlog::warn("look-up of peers behind {}: {}", name.peers.name, name.trouble);
     name.logged = name.trouble;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/net/plain_address.hpp"
+#include "base/text/amount.hpp"
 #include "proxy/client/http1_connection.hpp"
 #include "proxy/http/response_head.hpp"
 #include "proxy/http/wall_clock.hpp"
@@ -121,10 +122,10 @@ bool Acceptor::make_room(ConnectionVerdict verdict, const ConnectionLoad& load,
     if (verdict == ConnectionVerdict::if_own_address_does) {
         if (service_.shared.crowded_address.met())
             spdlog::warn(
-                "{} has {} connections, as many as one client may have "
+                "{} has {}, as many as one client may have "
                 "(limits.connections_per_address): those that wait for a request make room for its "
                 "new ones, else new ones are refused",
-                client.remote.to_string(), load.of_address);
+                client.remote.to_string(), base::amount(load.of_address, "connection"));
     } else if (service_.shared.crowded.met()) {
         spdlog::warn(
             "{} client connections are open: those of whoever has many that wait for a request "

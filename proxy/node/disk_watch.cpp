@@ -4,12 +4,14 @@
 
 #include <utility>
 
+#include "base/text/amount.hpp"
+
 namespace proxy {
 namespace {
 
 /// Logs the records that a start found, and its losses.
 void log_start(const DiskStatus& now) {
-    spdlog::info("disk {}: {} objects, read in {:.1f} s", now.path, now.recovered,
+    spdlog::info("disk {}: {}, read in {:.1f} s", now.path, base::amount(now.recovered, "object"),
                  now.loading_seconds);
     if (now.found_unsealed > 0)
         spdlog::info(

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/text/amount.hpp"
 #include "proxy/blocklists/read_blocklists.hpp"
 
 namespace proxy {
@@ -64,8 +65,7 @@ UsersFileKind::Read UsersFileKind::read(const LoadedConfig& config,
     for (auto& error : read.errors) errors.push_back({{}, std::move(error)});
     Read result{nullptr, errors_.of(std::move(errors))};
     if (!read.file || *read.file == *now) return result;
-    spdlog::info("the users' file was read again: {} user{}", read.file->size(),
-                 read.file->size() == 1 ? "" : "s");
+    spdlog::info("the users' file was read again: {}", base::amount(read.file->size(), "user"));
     result.value = std::move(read.file);
     return result;
 }
@@ -90,8 +90,8 @@ BlocklistFilesKind::Read BlocklistFilesKind::read(const LoadedConfig& config,
     if (!read.is_new) return result;
     for (const auto& doubt : read.warnings)
         spdlog::warn("blocklists: {}: {}", doubt.path, doubt.message);
-    spdlog::info("blocklists were read again: {} entries, in {:.1f} s",
-                 read.lists->index().hashes(),
+    spdlog::info("blocklists were read again: {}, in {:.1f} s",
+                 base::amount(read.lists->index().hashes(), "entry", "entries"),
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
     result.value = std::move(read.lists);
     return result;

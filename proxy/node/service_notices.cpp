@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/amount.hpp"
+
 namespace proxy {
 namespace {
 
@@ -17,8 +19,8 @@ std::string serving_line(const Config& config,
         const auto in_sync = std::count_if(peers.begin(), peers.end(), [](const auto& peer) {
             return peer.state == protocol::PeerState::in_sync;
         });
-        line += ", " + std::to_string(in_sync) + " of " + std::to_string(peers.size()) +
-                " peers are in step";
+        line += ", in step with " + std::to_string(in_sync) + " of " +
+                base::amount(peers.size(), "peer");
     }
     if (!reload_error.empty()) line += "; the last reload was refused: " + reload_error;
     return line;
@@ -67,7 +69,8 @@ void ServiceNotices::refresh() {
 
 std::string ServiceNotices::line() const {
     if (leaving_)
-        return "Draining, " + std::to_string(clients_.connections) + " connections are open";
+        return "Draining, " + base::amount(clients_.connections, "connection") +
+               (clients_.connections == 1 ? " is open" : " are open");
     return serving_line(*config_, cluster_->status().peers, reload_error_);
 }
 

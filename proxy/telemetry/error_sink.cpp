@@ -7,6 +7,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/text/amount.hpp"
 #include "base/text/json_string.hpp"
 
 namespace proxy {
@@ -56,7 +57,8 @@ void ErrorSink::log(const spdlog::details::log_msg& message) {
         return;
     }
     if (const auto lost = std::exchange(left_out_, 0); lost > 0) {
-        const auto text = std::to_string(lost) + " lines are missing here, as nobody read this log";
+        const auto text = base::amount(lost, "line") + (lost == 1 ? " is" : " are") +
+                          " missing here, as nobody read this log";
         to_->log({message.logger_name, spdlog::level::warn, text});
     }
     to_->log(message);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/amount.hpp"
 #include "base/text/lasting.hpp"
 #include "proxy/telemetry/bounded_names.hpp"
 
@@ -35,10 +36,6 @@ std::string reason_text(const OriginOutage& outage) {
     for (const auto& [reason, words] : kWords)
         if (reason == outage.reason) return std::string(words);
     return std::string(outage.reason);
-}
-
-std::string times_text(std::uint64_t count, const char* noun) {
-    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -98,13 +95,12 @@ std::string fault_text(const std::string& site, const SiteAnswers& answers,
                                                           : " has answered with errors for ";
     const auto age = now - outage.last;
     return "the origin " + answers.place + " of " + site + verb + age_words(now - outage.since) +
-           " (" + times_text(outage.requests, "request") +
+           " (" + base::amount(outage.requests, "request") +
            (age >= std::chrono::minutes(1) ? ", the last one " + age_words(age) + " ago" : "") +
            "): " + reason_text(outage) + "; meanwhile clients got " +
-           std::to_string(outage.stale_served) +
-           (outage.stale_served == 1 ? " stale copy" : " stale copies") +
+           base::amount(outage.stale_served, "stale copy", "stale copies") +
            (outage.end == OriginEnd::unanswered
-                ? " and " + times_text(outage.errors_served, "error") + " (502 or 504)"
+                ? " and " + base::amount(outage.errors_served, "error") + " (502 or 504)"
                 : ", and otherwise its errors");
 }
 

@@ -69,6 +69,11 @@ TEST(TrafficReport, SaysWhatTheStoreAndPeersSaved) {
               "  to clients     20 KiB; origins sent 4 KiB\n"
               "  saved in all   16 requests, 16 KiB (80.0 % of the bytes)\n"
               "  by sharing     4 requests, 4 KiB came from peers\n");
+    TrafficReport one;
+    one.recorded_seconds = 1;
+    one.requests[1] = 1;
+    EXPECT_THAT(traffic_text(one), HasSubstr("saved in all   1 request, "));
+    EXPECT_THAT(traffic_text(one), HasSubstr("by sharing     1 request, "));
     EXPECT_THAT(traffic_text({}), HasSubstr("nothing is recorded yet; try --since 15m"));
 }
 

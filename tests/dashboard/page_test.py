@@ -328,6 +328,14 @@ class Page(unittest.TestCase):
         b.shows("#purge-result", "dropped 1 object", "Confirmed by b", "No link to c. It drops the content when the link is up again")
         self.assertEqual(stand_in.orders, [("/api/v1/purge", {"tags": ["news"]})])
 
+    def test_a_purge_of_a_lone_node_names_it_so(self):
+        stand_in = self.serve(1)
+        b = self.browser
+        b.open(stand_in.url, "objects")
+        b.give_token(TOKEN)
+        b.type("#purge-value", "http://h/a" + Keys.ENTER)
+        b.shows("#confirm-dialog", "On the only node of the cluster, this drops")
+
     def test_reloads_and_drains_after_a_confirmation(self):
         stand_in = self.serve(3)
         b = self.browser
@@ -577,6 +585,8 @@ class Page(unittest.TestCase):
         b.give_token(TOKEN)
         b.shows("#capacity", "200 MiB of 256 MiB", "812 of 10,000", "/var/cache/hearsay", "150 GiB", "2 too large", "no_route",
                 "forward.enabled", "private")
+        stand_in.answers["/api/v1/status"]["cache"]["disk"][0].update(failed=1, read_failed=1, read_refused=2)
+        b.shows("#capacity", "2 reads, too many under way", "1 write failed", "1 read failed")
 
     def test_fits_all_widths_without_a_sideways_scroll(self):
         stand_in = self.serve(3, {2})

@@ -1,6 +1,6 @@
 // The panels “Disks, memory, limits”, “Log” and “Settings”.
 import {obstacle} from './api.js';
-import {byId, bytes, clock, count, dayAndTime, gauge, h, lasting, percent, ratio, table, update} from './dom.js';
+import {amount, byId, bytes, clock, count, dayAndTime, gauge, h, lasting, percent, ratio, table, update} from './dom.js';
 import {hadErrorLately} from './problems.js';
 import {DISK_STATES, REFUSALS, VERDICTS} from './words.js';
 
@@ -42,8 +42,8 @@ function memory(status, self, settings) {
             gauge('Index of the disk', cache.disk_index_bytes, 0, bytes(cache.disk_index_bytes)),
             gauge('Memory of the process', process.resident_bytes, 0, bytes(process.resident_bytes))),
         settings.size === 0 ? h('p', {class: 'hint'}, 'With the token, the limits from the settings appear here as well.') : null,
-        h('p', {class: 'hint'}, `${count(cache.memory_evictions)} responses were evicted from memory and ${count(cache.disk_evictions)} from disk. ` +
-                               `${count(status.connections?.made_room)} idle connections were closed for new ones.`));
+        h('p', {class: 'hint'}, `Evicted: ${amount(cache.memory_evictions, 'response')} from memory, ${amount(cache.disk_evictions, 'response')} from disk. ` +
+                               `Closed for new connections: ${amount(status.connections?.made_room, 'idle one')}.`));
 }
 
 function disks(status, before) {
@@ -55,9 +55,10 @@ function disks(status, before) {
         return then && seconds > 0.5 ? bytes(Math.max(0, (disk.written_bytes - then.written_bytes) / seconds)) + '/s' : '–';
     };
     const refused = (disk) => [['refused_queue_full', 'queue full'], ['refused_paused', 'after an error'], ['refused_too_large', 'too large'],
-                               ['refused_off', 'while off'], ['read_refused', 'reads, too many under way'], ['failed', 'writes failed'],
-                               ['read_failed', 'reads failed']]
-        .filter(([name]) => disk[name] > 0).map(([name, words]) => `${count(disk[name])} ${words}`).join(', ');
+                               ['refused_off', 'while off'], ['read_refused', ', too many under way', 'read'],
+                               ['failed', ' failed', 'write'], ['read_failed', ' failed', 'read']]
+        .filter(([name]) => disk[name] > 0)
+        .map(([name, words, noun]) => noun ? amount(disk[name], noun) + words : `${count(disk[name])} ${words}`).join(', ');
     return h('div', {class: 'card', 'data-key': 'disks'}, h('h3', null, 'Disks'),
         list.length === 0 ? h('p', {class: 'empty'}, 'This node has no disk tier (cache.disk).')
             : [table('Disks', [{name: 'directory'}, {name: 'state'}, {name: 'used', number: true}, {name: 'of', number: true}, {name: 'writes', number: true},
@@ -66,8 +67,8 @@ function disks(status, before) {
                          disk.path, diskState(disk), bytes(disk.bytes), bytes(disk.cap_bytes), rate(disk), bytes(disk.queued_bytes),
                          count(disk.read_at_once + disk.read_by_threads), count(disk.read_by_threads), refused(disk) || 'none']}))),
                h('div', {class: 'gauges'}, list.map((disk) => gauge(disk.path, disk.bytes, disk.cap_bytes, percent(ratio(disk.bytes, disk.cap_bytes))))),
-               h('p', {class: 'hint'}, `${count(cache.disk_objects)} objects, ${count(cache.disk_hits)} hits. ` +
-                   `${count(cache.disk_admission_declined)} responses stayed off the disk because they were requested only once. ` +
+               h('p', {class: 'hint'}, `${amount(cache.disk_objects, 'object')}, ${amount(cache.disk_hits, 'hit')}. ` +
+                   `Not written because they were requested only once: ${amount(cache.disk_admission_declined, 'response')}. ` +
                    'The node\'s own room may be full: new content replaces old content. Errors of the file system are another matter.')]);
 }
 
@@ -123,7 +124,7 @@ const valueText = (value) => typeof value === 'string' ? value : value === undef
 export function showSettings(known) {
     const config = known.status?.json?.config;
     update(byId('config-state'), config ? h('p', null,
-        `Generation ${count(config.generation)}, read ${clock(Date.parse(config.loaded_at) / 1000)}; ${count(config.reloads)} reloads applied, ${count(config.failures)} refused.`,
+        `Generation ${count(config.generation)}, read ${clock(Date.parse(config.loaded_at) / 1000)}; ${amount(config.reloads, 'reload')} applied, ${count(config.failures)} refused.`,
         config.last_error ? h('b', {class: 'bad'}, ` The last reload was refused: ${config.last_error}`) : null) : null);
     const why = obstacle(known.settings);
     if (why) {

@@ -201,9 +201,9 @@ function showLinks(nodes, status) {
                      {name: 'failures', number: true}, {name: 'lag', number: true, room: 'middle'}, {name: 'round trip', number: true, room: 'middle'}],
                     shown.map((link) => ({key: link.peer, cells: linkCells(link, details.get(link.peer))})),
                     {class: 'links'}),
-        links.length > shown.length ? h('p', {class: 'hint'}, `${count(links.length - shown.length)} more links are in step or have fewer hits.`) : null,
+        links.length > shown.length ? h('p', {class: 'hint'}, `In step, or with fewer hits: ${amount(links.length - shown.length, 'more link')}.`) : null,
         chosen.links_left_out > 0
-            ? h('p', {class: 'hint'}, `${count(chosen.links_left_out)} more links stand on that node's own dashboard; its report names those with most hits.`) : null);
+            ? h('p', {class: 'hint'}, `On that node's own dashboard: ${amount(chosen.links_left_out, 'more link')}; its report names those with most hits.`) : null);
 }
 
 function linkCells(link, detail) {

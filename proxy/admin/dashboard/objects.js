@@ -93,7 +93,7 @@ export function purgeOrder(nodes) {
         prefixes: 'all URLs that begin with the text below', rules: 'all responses that the rule below judged last',
     }[kind];
     const away = (nodes || []).filter((node) => ['down', 'silent', 'refused'].includes(node.state)).map((node) => node.node);
-    const size = nodes?.length ? `all ${count(nodes.length)} nodes` : 'all nodes';
+    const size = nodes?.length > 1 ? `all ${count(nodes.length)} nodes` : nodes?.length ? 'the only node' : 'all nodes';
     return {
         title: soft ? 'Purge softly?' : 'Purge?', go: soft ? 'Purge softly' : 'Purge',
         text: [

@@ -313,7 +313,7 @@ function ofProcess(status, tell) {
     if (status.internal_errors > 0)
         tell(WARNING, 'internal', `${amount(status.internal_errors, 'unexpected error')} since the start.`, 'Report it with the log.');
     if (status.log_dropped > 0 || status.log_failed > 0)
-        tell(WARNING, 'access log', `${amount((status.log_dropped || 0) + (status.log_failed || 0), 'line')} of the access log were lost.`,
+        tell(WARNING, 'access log', `Lost: ${amount((status.log_dropped || 0) + (status.log_failed || 0), 'line')} of the access log.`,
              'Look at the disk of the log, or at its reader.');
     for (const certificate of status.tls?.certificates || [])
         if (certificate.expiry_seconds < 14 * 86400)
