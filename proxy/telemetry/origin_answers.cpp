@@ -149,12 +149,21 @@ OriginAnswers::SiteAnswerCount& OriginAnswers::counted_at(std::string_view site,
 
 void OriginAnswers::note(std::string_view site, std::string_view host, std::uint16_t port,
                          unsigned status, Time now) {
-    const auto is_forward = site.empty();
-    auto& counted = is_forward ? counted_at(kForwardTargets, {}, 0) : counted_at(site, host, port);
+    if (site.empty()) return count(counted_at(kForwardTargets, {}, 0), status, now);
+    auto& counted = counted_at(site, host, port);
     const auto is_error = status >= kFirstServerError;
-    if (!is_forward)
-        counted.outage.note(is_error ? OriginEnd::server_error : OriginEnd::answered, {}, status,
-                            now);
+    counted.outage.note(is_error ? OriginEnd::server_error : OriginEnd::answered, {}, status, now);
+    count(counted, status, now);
+}
+
+void OriginAnswers::note_replaced(std::string_view site, std::string_view host, std::uint16_t port,
+                                  unsigned status, Time now) {
+    count(site.empty() ? counted_at(kForwardTargets, {}, 0) : counted_at(site, host, port), status,
+          now);
+}
+
+void OriginAnswers::count(SiteAnswerCount& counted, unsigned status, Time now) {
+    const auto is_error = status >= kFirstServerError;
     const auto minute = minute_of(now);
     auto& slot = counted.slots[static_cast<std::size_t>(minute) % kMinutes];
     if (slot.minute != minute) slot = {minute, {}};

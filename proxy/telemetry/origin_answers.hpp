@@ -112,8 +112,12 @@ public:
     /// clients chose the target. Times must not fall.
     void note(std::string_view site, std::string_view host, std::uint16_t port, unsigned status,
               Time now);
-    /// Counts a request that got no response. `reason`: a lasting word of FetchError. Forward
-    /// targets are not judged, as clients choose them.
+    /// Counts an answer after which the request went to another server of the group. The end there
+    /// is that of the request, so this one says nothing about an outage.
+    void note_replaced(std::string_view site, std::string_view host, std::uint16_t port,
+                       unsigned status, Time now);
+    /// Counts a request that got no response from any server. `reason`: a lasting word of
+    /// FetchError. Forward targets are not judged, as clients choose them.
     void note_failure(std::string_view site, std::string_view host, std::uint16_t port,
                       std::string_view reason, Time now);
     /// A client got a stored response, or an error, in place of an answer of the origin. Counts
@@ -138,6 +142,7 @@ private:
         Time::duration slowest{0};    // answer of late
     };
     OriginOutage outage_of(const SiteAnswerCount& counted, Time now) const;
+    static void count(SiteAnswerCount& counted, unsigned status, Time now);
     SiteAnswerCount& counted_at(std::string_view site, std::string_view host, std::uint16_t port);
     static Minute minute_of(Time time);
 

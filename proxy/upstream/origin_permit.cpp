@@ -85,6 +85,10 @@ void OriginPermit::count() {
 }
 
 void OriginPermit::ended(FetchError error, ParseError malformed, unsigned status) {
+    end_attempt(error, malformed, status, Next::none);
+}
+
+void OriginPermit::end_attempt(FetchError error, ParseError malformed, unsigned status, Next next) {
     if (!open_) return;
     const auto& meaning = consequences_of(error);
     if (meaning.by == FailureSide::rule) return book(End::unknown);
@@ -93,15 +97,24 @@ void OriginPermit::ended(FetchError error, ParseError malformed, unsigned status
         ++upstream_.counters.origin_failures;
         log_failure(upstream_.log, target_, error, malformed);
     }
-    // A body that stops comes after a head, which has counted as an answer.
-    if (error != FetchError::none && meaning.by == FailureSide::origin)
-        upstream_.origin_answers.note_failure(target_.site, target_.host, target_.port,
-                                              to_string(error), std::chrono::steady_clock::now());
-    if (error == FetchError::none && status != 0)
-        upstream_.origin_answers.note(target_.site, target_.host, target_.port, status,
-                                      std::chrono::steady_clock::now());
+    note_answer(error, status, next);
     if (turn_) book_in_group(error, status);
     book(meaning.end);
+}
+
+/// The outage of an origin counts requests: of those that several servers get, the last attempt.
+void OriginPermit::note_answer(FetchError error, unsigned status, Next next) {
+    auto& answers = upstream_.origin_answers;
+    const auto now = std::chrono::steady_clock::now();
+    const auto is_last = next == Next::none;
+    // A body that stops comes after a head, which has counted as an answer.
+    if (error != FetchError::none && consequences_of(error).by == FailureSide::origin && is_last)
+        answers.note_failure(target_.site, target_.host, target_.port, to_string(error), now);
+    if (error != FetchError::none || status == 0) return;
+    if (is_last)
+        answers.note(target_.site, target_.host, target_.port, status, now);
+    else
+        answers.note_replaced(target_.site, target_.host, target_.port, status, now);
 }
 
 /// A parent that passes an error of its target on is well. So is one whose tunnel breaks.
@@ -130,7 +143,7 @@ bool OriginPermit::goes_on_after(FetchError error, unsigned status) {
         (error == FetchError::reset || (error == FetchError::none && !target_.via &&
                                         is_gateway_trouble(status) && !turn_->all_down()));
     if (!is_unsent && !may_repeat) return false;
-    ended(error, ParseError::ok, status);
+    end_attempt(error, ParseError::ok, status, Next::another_server);
     turn_->next(std::chrono::steady_clock::now());
     choose();
     open_ = true;

@@ -72,6 +72,9 @@ public:
 private:
     OriginHealth::Grant ask_group();
     void choose();
+    enum class Next : std::uint8_t { none, another_server };
+    void end_attempt(FetchError error, ParseError malformed, unsigned status, Next next);
+    void note_answer(FetchError error, unsigned status, Next next);
     void book(OriginHealth::End end);
     void book_in_group(FetchError error, unsigned status);
     void count();

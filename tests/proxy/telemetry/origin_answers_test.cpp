@@ -99,6 +99,16 @@ TEST(OriginAnswers, ErrorsOfTheOriginAreAFaultOfAnotherKind) {
               "its errors");
 }
 
+TEST(OriginAnswers, AnAnswerThatAnotherServerReplacesIsNoOutage) {
+    OriginAnswers answers;
+    for (int i = 0; i < 5; ++i) answers.note_replaced("a.test", "one", 80, 502, kNow);
+    const auto site = answers.by_site(kNow).at("a.test");
+    EXPECT_EQ(site.total, (OriginAnswerCounts{5, 5, 0}));
+    EXPECT_EQ(site.outage.requests, 0u);
+    answers.note_replaced("", "h", 80, 502, kNow);
+    EXPECT_EQ(answers.by_site(kNow).at(OriginAnswers::kForwardTargets).total.answers, 1u);
+}
+
 TEST(OriginAnswers, RequestsThatStayOpenAreAFaultBeforeTheyTimeOut) {
     OriginAnswers answers(10s);
     const auto state = [&](auto age) {
