@@ -82,6 +82,11 @@ void DiskDirectory::say_what_the_end_waits_for() const {
         writer_.stats().queued_bytes);
 }
 
+/// At the end nobody looks at the status any more.
+void DiskDirectory::say_what_the_end_loses(std::string_view why) const {
+    spdlog::error("disk {}: {}: content is lost at the end", config_.path.string(), why);
+}
+
 DiskDirectory::Clock::duration DiskDirectory::longest_wait() const {
     const auto now = Clock::now();
     auto since = std::min(now, thread_.busy_since().value_or(now));
@@ -287,6 +292,8 @@ void DiskDirectory::step() {
 
 /// Writes the jobs that were pushed before the end.
 void DiskDirectory::finish(bool was_loaded) {
+    thread_.works_on();
+    if (ownership_.is_lost()) say_what_the_end_loses("its files were removed");
     boost::system::error_code error;
     for (int failed = 0; !writer_.empty() && failed < kLastTries; failed += error ? 1 : 0) {
         thread_.works_on();
@@ -299,13 +306,20 @@ void DiskDirectory::finish(bool was_loaded) {
         ownership_.set_disowned(set_company({}));
         if (!ownership_.is_disowned()) state_ = State::off;  // a purge that waits stays unconfirmed
     }
-    if (error) return;
-    if (const auto failed = log_.seal()) note_error(failed, "writing");
+    if (error) {
+        say_what_the_end_loses(error.message());
+        return;
+    }
+    if (const auto failed = log_.seal()) {
+        note_error(failed, "writing");
+        say_what_the_end_loses(failed.message());
+    }
     sync_.wait();
 }
 
 void DiskDirectory::go_off() {
     state_ = State::off;
+    if (ending_) say_what_the_end_loses(status().last_error);
     ownership_.leave();
     const bool others_know = hooks_.goes_off();
     ownership_.set_disowned(set_company({}) || others_know);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "proxy/disk/directory_ownership.hpp"
 #include "proxy/disk/directory_purges.hpp"
@@ -104,6 +105,7 @@ private:
     /// The time for which one of the threads has waited for the device.
     Clock::duration longest_wait() const;
     void say_what_the_end_waits_for() const;
+    void say_what_the_end_loses(std::string_view why) const;
     void step();
     void go_off();
     void stay_off();

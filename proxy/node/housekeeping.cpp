@@ -12,6 +12,8 @@ namespace {
 
 /// Intervals: usually, and while the keys of a start are taken in.
 constexpr std::chrono::milliseconds kHousekeeping{5000}, kHousekeepingOfImport{100};
+/// A directory notices within a second that it is lost; the log has a line soon after.
+constexpr std::chrono::milliseconds kLookAtDisks{500};
 /// After this time peers get the keys that recovery has found so far, even if it still reads.
 constexpr std::chrono::seconds kImportAtMost{60};
 
@@ -23,7 +25,8 @@ Housekeeping::Housekeeping(const NodeParts& node, const ControlQueue& queue,
       queue_(queue),
       invalidations_(invalidations),
       notices_(notices),
-      timer_(node.control) {
+      timer_(node.control),
+      look_timer_(node.control) {
     if (node_.cache.store.disk()) open_first_sights();
 }
 
@@ -38,11 +41,13 @@ void Housekeeping::open_first_sights() {
 void Housekeeping::start() {
     started_ = std::chrono::steady_clock::now();
     plan();
+    if (node_.cache.store.disk()) plan_look();
 }
 
 void Housekeeping::stop() {
     stopped_ = true;
     timer_.cancel();
+    look_timer_.cancel();
 }
 
 void Housekeeping::plan() {
@@ -52,6 +57,19 @@ void Housekeeping::plan() {
         plan();                      // first, because work() may throw
         work();
     });
+}
+
+void Housekeeping::plan_look() {
+    look_timer_.expires_after(kLookAtDisks);
+    look_timer_.async_wait([this](const boost::system::error_code& ec) {
+        if (ec || stopped_) return;
+        plan_look();
+        look_at_disks();
+    });
+}
+
+void Housekeeping::look_at_disks() {
+    if (auto* const disk = node_.cache.store.disk()) disk_watch_.look(disk->status());
 }
 
 /// malloc_trim() returns the memory of a crowd of connections, or of a recovery, to the system.
@@ -64,7 +82,6 @@ void Housekeeping::work() {
         node_.cluster.end_import(loading, queue_))
         ::malloc_trim(0);
     notices_.refresh();
-    if (disk) disk_watch_.look(disk->status());
     invalidations_.maintain_journals();
     keep_first_sights();
 }

@@ -24,20 +24,25 @@ public:
 
     void start();
     void stop();
-    /// Writes the last files. Call it when all threads have ended.
-    void close() { first_sight_files_.reset(); }
+    /// Writes the last files. Call it when all threads have ended, and before the disks close.
+    void close() {
+        look_at_disks();
+        first_sight_files_.reset();
+    }
 
 private:
     void open_first_sights();
     void plan();
+    void plan_look();
     void work();
+    void look_at_disks();
     void keep_first_sights();
 
     const NodeParts node_;
     const ControlQueue& queue_;
     NodeInvalidations& invalidations_;
     ServiceNotices& notices_;
-    boost::asio::steady_timer timer_;
+    boost::asio::steady_timer timer_, look_timer_;
     std::chrono::steady_clock::time_point started_{};
     DiskWatch disk_watch_;
     std::optional<FirstSightFiles> first_sight_files_;  // with a disk

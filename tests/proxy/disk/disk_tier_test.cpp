@@ -508,6 +508,28 @@ TEST_F(HungDisk, IsNamedWhileTheEndWaitsForIt) {
     EXPECT_NE(heard->text.find(named), std::string::npos) << heard->text;
 }
 
+/// What the end of the tier logs.
+std::string said_by(const std::function<void()>& end) {
+    const auto heard = std::make_shared<HeardLog>([] {});
+    const auto before = spdlog::default_logger();
+    spdlog::set_default_logger(std::make_shared<spdlog::logger>("", heard));
+    end();
+    spdlog::set_default_logger(before);
+    return heard->text;
+}
+
+TEST_F(DiskTierTest, SaysWhatItsEndLoses) {
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    EXPECT_EQ(said_by([this] { close(); }), "");
+    open_and_load();
+    ASSERT_TRUE(write(uri(1)));
+    std::filesystem::remove_all(path(0));
+    const auto said = said_by([this] { close(); });
+    EXPECT_TRUE(said.starts_with("disk " + path(0).string() + ": ")) << said;
+    EXPECT_NE(said.find(": content is lost at the end"), std::string::npos) << said;
+}
+
 TEST(DiskCalls, WorkWhereTheKernelLacksThem) {
     // A filter of system calls is of one thread, and ends with it.
     std::thread([] {
