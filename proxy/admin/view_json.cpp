@@ -105,9 +105,7 @@ void add_settings(const ordered_json& shown, const ordered_json& defaults, const
             add_settings(value, usual, at, config, out);
             continue;
         }
-        // The file has the keys of the cluster under another name as well.
-        const auto is_given = config.given.contains("$." + at) ||
-                              (at == "cluster.keys" && config.given.contains("$.cluster.key"));
+        const auto is_given = config.given.contains("$." + at) || config.gives_below("$." + at);
         out.push_back({{"name", at},
                        {"value", value},
                        {"default", has_default(at) ? usual : ordered_json()},

@@ -71,13 +71,9 @@ std::vector<std::string> logged_changes(const LoadedConfig& from, const LoadedCo
             return was == from.given.end() && is == to.given.end();
         return was->second == is->second && is->second.find("${") == std::string::npos;
     };
-    const auto holds_given = [](const LoadedConfig& config, const std::string& path) {
-        const auto first = config.given.lower_bound(path + '.');
-        return first != config.given.end() && first->first.starts_with(path + '.');
-    };
     std::vector<std::string> logged;
     for (const auto& path : changed)
-        if (!is_same_text(path) || holds_given(from, path) || holds_given(to, path))
+        if (!is_same_text(path) || from.gives_below(path) || to.gives_below(path))
             logged.push_back(path);
     return logged;
 }

@@ -56,7 +56,7 @@ std::optional<DestinationPattern> pattern_of(const std::string& text) {
 void read_patterns(ConfigSection& in, std::string_view key, std::vector<DestinationPattern>& out) {
     const auto elements = in.elements(key);
     if (elements.size() > kMaxDestinations)
-        in.fail(key, "must be at most " + std::to_string(kMaxDestinations));
+        in.fail(key, "must have at most " + std::to_string(kMaxDestinations) + " elements");
     for (const auto& [value, path] : elements) {
         const auto text = text_of(in.context(), *value, path);
         if (!text) continue;

@@ -95,7 +95,7 @@ void read_parents(ConfigSection& in, std::string_view key,
         group.servers.push_back(std::move(*parent));
     }
     if (elements.size() > kMaxUpstreams)
-        in.fail(key, "must be at most " + std::to_string(kMaxUpstreams));
+        in.fail(key, "must have at most " + std::to_string(kMaxUpstreams) + " elements");
     if (!group.servers.empty()) out = std::make_shared<const UpstreamGroupConfig>(std::move(group));
 }
 
@@ -123,7 +123,7 @@ void read_no_proxy(ConfigSection& in, std::string_view key, NoProxy& out) {
         out.texts.push_back(*text);
     }
     if (elements.size() > kMaxNoProxy)
-        in.fail(key, "must be at most " + std::to_string(kMaxNoProxy));
+        in.fail(key, "must have at most " + std::to_string(kMaxNoProxy) + " elements");
 }
 
 }  // namespace proxy::settings

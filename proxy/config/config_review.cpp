@@ -349,6 +349,8 @@ private:
         if (config_.forward.enabled && is_all(config_.forward.clients) &&
             !is_loopback(config_.listen.host))
             doubt("$.forward.clients", "lets everybody in: strangers find an open proxy soon");
+        if (config_.forward.enabled && config_.forward.clients.texts().empty())
+            doubt("$.forward.clients", "lets no client use the forward proxy");
         const auto& users = config_.forward.authentication;
         if (config_.forward.enabled && users && !users->in_clear && !config_.tls &&
             !is_loopback(config_.listen.host))

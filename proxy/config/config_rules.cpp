@@ -159,6 +159,8 @@ void read_lines(ConfigSection& in, std::string_view key, std::vector<FieldEdits:
             continue;
         }
         if (!text) continue;
+        if (std::ranges::any_of(out, [&](const auto& line) { return iequals(line.first, name); }))
+            lines.fail(name, "stands twice, as letter case does not count in names of fields");
         if (has_forbidden_octet(*text) || trim(*text) != *text || text->size() > kMaxRuleText)
             lines.fail(name, "must be a field value of at most " + std::to_string(kMaxRuleText) +
                                  " bytes, without control characters or blanks around it");
@@ -233,8 +235,8 @@ void read_fresh_for(ConfigSection& in, std::string_view key, Lifetimes& out) {
             unsigned status = 0;
             const auto* const end = text.data() + text.size();
             const auto whole = std::from_chars(text.data(), end, status).ptr == end;
-            const auto good = whole && status >= 200 && status <= 599 && status != 206 &&
-                              status != 304 && status != 412 && status != 416;
+            const auto good = whole && text.size() == 3 && status >= 200 && status <= 599 &&
+                              status != 206 && status != 304 && status != 412 && status != 416;
             const auto span = read_span(by_status, text);
             if (!good)
                 by_status.fail(text, "is no status of a response that can be stored, such as 404");
@@ -392,7 +394,8 @@ void read_rules(ConfigSection& root, std::string_view key, RuleTable& out) {
         if (again) root.context().fail(path + ".name", "is the name of an earlier rule, too");
         rules.push_back(std::move(rule));
     }
-    if (rules.size() > kMaxRules) root.fail(key, "must be at most " + std::to_string(kMaxRules));
+    if (rules.size() > kMaxRules)
+        root.fail(key, "must have at most " + std::to_string(kMaxRules) + " elements");
     out = RuleTable(std::move(rules));
 }
 

@@ -393,7 +393,7 @@ void read_prefixes(ConfigSection& in, std::string_view key, PrefixList& out) {
             in.context().doubt(path, "stands for all of " + whole);
     }
     if (elements.size() > kMaxPrefixes)
-        in.fail(key, "must be at most " + std::to_string(kMaxPrefixes));
+        in.fail(key, "must have at most " + std::to_string(kMaxPrefixes) + " elements");
 }
 
 }  // namespace proxy

@@ -62,7 +62,7 @@ public:
             read_members(section, setting_.path_of_elements(), value.append(out_));
         }
         if (elements.size() > value.most)
-            in_.fail(key_, "must be at most " + std::to_string(value.most));
+            in_.fail(key_, "must have at most " + std::to_string(value.most) + " elements");
     }
 
 private:

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "base/text/utf8.hpp"
+
 namespace proxy {
 namespace {
 
@@ -196,7 +198,16 @@ std::string syntax_message(const json::exception& error, std::string_view text) 
         return place_of(text, fault.at) + ": " + fault.what;
     std::string_view message = error.what();
     const auto line = message.find("line ");
-    return std::string(line == std::string_view::npos ? message : message.substr(line));
+    if (line != std::string_view::npos) message.remove_prefix(line);
+    // The library quotes what it has read, which may end within a character.
+    std::string shown;
+    while (!message.empty()) {
+        const auto ascii = static_cast<unsigned char>(message.front()) < 0x80;
+        const auto length = ascii ? 1 : base::utf8_character(message);
+        shown.append(length > 0 ? message.substr(0, length) : "\xef\xbf\xbd");
+        message.remove_prefix(std::max<std::size_t>(length, 1));
+    }
+    return shown;
 }
 
 }  // namespace proxy

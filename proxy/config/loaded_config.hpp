@@ -27,6 +27,8 @@ struct LoadedConfig : Config {
     /// The settings that the text has itself, as JSON before `${NAME}` is replaced, by path
     /// (`$.cache.memory`). All others are defaults. Empty without a text.
     std::map<std::string, std::string> given;
+    /// The text has settings below this one, as with `cache.disk` as an object.
+    bool gives_below(const std::string& path) const;
     /// Of the entries of `origins` with `public`; null without any.
     std::shared_ptr<const MirrorTable> mirrors;
     /// Verifies origins, parents and forward targets; load_files() sets it.

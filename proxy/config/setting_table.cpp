@@ -657,7 +657,7 @@ constexpr std::array kTable{
             "Larger bodies are stored in blocks, if the origin serves ranges and gives strong "
             "tags. Half of `cache.memory` and the room of a disk record are upper bounds: with "
             "a disk that is 7MiB, and up to 63MiB for directories above 16GiB.",
-            false, check<check_slice_from>},
+            false, check<check_slice_from>, "64MiB, or its upper bound"},
     Setting{"cache.block", size<&Config::cache, &CacheConfig::block>(4 * kKiB, kGiB),
             "Size of a block. It must be the same at all nodes. One request of a client is one "
             "request to the origin, however many blocks it touches: the node cuts the answer "
@@ -788,7 +788,8 @@ constexpr std::array kTable{
             "Format of the error log: `text` with local times, or `json` with UTC as in the access "
             "log; see `logs.md`."},
     Setting{"log.access",
-            text<&Config::log, &LogConfig::access>("`off`, `stdout` or the path of a file"),
+            text<&Config::log, &LogConfig::access>("`off`, `stdout` or the path of a file",
+                                                   fault_of_log_destination),
             "Destination of the access log. USR1 reopens the file. The file may be a FIFO "
             "without a reader. `check` warns about words such as `none` that count as file "
             "names."},

@@ -55,7 +55,8 @@ void read_tokens(ConfigSection& in, std::string_view key, std::size_t most, std:
             in.context().fail(path, std::string("must be ").append(what));
         add(*name);
     }
-    if (elements.size() > most) in.fail(key, "must be at most " + std::to_string(most));
+    if (elements.size() > most)
+        in.fail(key, "must have at most " + std::to_string(most) + " elements");
 }
 
 }  // namespace
@@ -92,7 +93,7 @@ void read_admin_names(ConfigSection& in, std::string_view key, Texts& out) {
         append_lower(out.emplace_back(), *name);
     }
     if (elements.size() > kMaxAdminNames)
-        in.fail(key, "must be at most " + std::to_string(kMaxAdminNames));
+        in.fail(key, "must have at most " + std::to_string(kMaxAdminNames) + " elements");
 }
 
 void read_ports(ConfigSection& in, std::string_view key, std::vector<std::uint16_t>& out) {
@@ -197,6 +198,10 @@ ordered_json show_disk(const std::vector<DiskConfig>& disk) {
 
 ordered_json show_keys(const Texts& keys) {
     return Texts(keys.size(), "(secret)");
+}
+
+std::string fault_of_log_destination(const std::string& text) {
+    return text.empty() ? "must be `off`, `stdout` or the path of a file" : std::string();
 }
 
 std::string fault_of_path(const std::string& path) {

@@ -49,6 +49,7 @@ ordered_json show_endpoint(const CollectorUrl& endpoint);
 
 /// What is wrong with the path of a file that must be absolute; empty: nothing.
 std::string fault_of_path(const std::string& path);
+std::string fault_of_log_destination(const std::string& text);
 
 void check_certificates(ConfigSection&, Config&);
 void check_token_for(ConfigSection&, Config&);

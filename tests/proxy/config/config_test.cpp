@@ -667,7 +667,7 @@ TEST(Config, RefusesIncompleteCertificates) {
         many += (i == 0 ? "" : ",") + std::string(R"({"certificate": "/)") + std::to_string(i) +
                 R"(", "key": "/k"})";
     EXPECT_THAT(with(", \"certificates\": [" + many + "]"),
-                ElementsAre("$.tls.certificates: must be at most 256"));
+                ElementsAre("$.tls.certificates: must have at most 256 elements"));
 }
 
 TEST(Config, ShowsAccessRulesAsItReadsThem) {
@@ -756,7 +756,8 @@ TEST(Config, RefusesBlocklistsThatMakeNoSense) {
     for (std::size_t i = 0; i <= kMaxBlocklists; ++i)
         many += (i == 0 ? "" : ",") + std::string(R"({"path": "/)") + std::to_string(i) +
                 R"(", "format": "hosts"})";
-    EXPECT_THAT(with("[" + many + "]"), ElementsAre("$.forward.blocklists: must be at most 128"));
+    EXPECT_THAT(with("[" + many + "]"),
+                ElementsAre("$.forward.blocklists: must have at most 128 elements"));
     EXPECT_THAT(errors(file(R"(, "forward": {"enabled": true, "blocklist_folder": "tmp"})")),
                 ElementsAre("$.forward.blocklist_folder: must be an absolute path"));
 }
