@@ -228,8 +228,8 @@ asio::awaitable<void> Http2Connection::run(std::string_view received) {
 }
 
 asio::awaitable<void> Http2Connection::serve(std::string_view received) {
+    wait_for_client();  // ends with the first request, which may be in these bytes already
     auto goes_on = take(received);
-    wait_for_client();
     for (;;) {
         serve_ready();
         send();

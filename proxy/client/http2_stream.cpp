@@ -71,8 +71,9 @@ bool Http2Stream::find_room() {
 
 bool Http2Stream::expects_end() const {
     const auto method = request_.head.verb;
-    return bad_head_ == ParseError::ok && (method == verb::get || method == verb::head) &&
-           body.is_open() && body.has_open_length();
+    const auto has_none_yet =
+        body.has_open_length() ? method == verb::get || method == verb::head : body.length() == 0;
+    return bad_head_ == ParseError::ok && body.is_open() && has_none_yet;
 }
 
 void Http2Stream::wait_for_end() {

@@ -38,7 +38,7 @@ public:
     /// Charges a large head to limits.body_windows until finish(). False: there is no room.
     bool find_room();
     /// A request without content whose end comes in a frame of its own, as some clients send it
-    /// (RFC 9113 §8.1). It is no request with content, and has to be served as others of its kind.
+    /// (RFC 9113 §8.1). It is served as others of its kind, once the end shows that it is one.
     bool expects_end() const;
     /// Waits for that frame for kHttp2WaitForEnd at most, then calls Http2Output::serve_late().
     void wait_for_end();

@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
+#include <thread>
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
@@ -16,8 +18,8 @@ using Lines = Http2Client::Lines;
 
 // Error codes (RFC 9113 §7).
 constexpr std::uint32_t kNoError = 0, kProtocolError = 1, kInternalError = 2, kFlowControlError = 3,
-                        kStreamClosed = 5, kFrameSizeError = 6, kRefusedStream = 7,
-                        kCompressionError = 9, kEnhanceYourCalm = 11;
+                        kFrameSizeError = 6, kRefusedStream = 7, kCompressionError = 9,
+                        kEnhanceYourCalm = 11;
 constexpr std::uint16_t kMaxConcurrentStreams = 3, kInitialWindow = 4;
 constexpr std::uint8_t kPriorityUpdate = 0x10;  // RFC 9218 §7.1
 constexpr std::string_view kPadding{"\3\0\0\0", 4};
@@ -738,6 +740,39 @@ TEST_F(Http2, AnIdleConnectionEndsWithGoaway) {
     EXPECT_TRUE(client.read_to_end());
     EXPECT_EQ(client.goaway, kNoError);
     EXPECT_EQ(client.last_stream, stream);
+}
+
+TEST_F(Http2, APostWhoseLengthOfNothingIsWrongDoesNotReachTheOrigin) {  // RFC 9113 §8.1.1
+    start_node();
+    const auto scripted = origin.set([](auto& exchange) { exchange.answer({}, "ok"); });
+    auto client = connect();
+    const auto wrong =
+        client.begin(Http2Client::lines("POST", "/up", {{"content-length", "0"}}), false);
+    client.send_data(wrong, "bytes", true);
+    EXPECT_EQ(client.response(wrong).reset, kProtocolError);
+    // One without any byte is a request, also if its end comes apart.
+    const auto empty =
+        client.begin(Http2Client::lines("POST", "/up", {{"content-length", "0"}}), false);
+    client.send_data(empty, "", true);
+    EXPECT_EQ(client.response(empty).status, 200u);
+    EXPECT_EQ(origin.requests(), 1u);
+}
+
+TEST_F(Http2, ARequestThatComesWithThePrefaceIsNoIdleConnection) {
+    start_node([](Config& settings) { settings.timeouts.keep_alive = 200ms; });
+    const auto scripted = origin.set([](auto& exchange) {
+        std::this_thread::sleep_for(700ms);  // longer than the connection may be idle
+        exchange.answer({}, "late");
+    });
+    Http2Client client(Socket::connect(address("a"), kProxyPort, {}), false);
+    const auto head = client.encode(Http2Client::get("/x"));
+    // Preface, an empty SETTINGS frame, and the request in HEADERS with END_STREAM and END_HEADERS.
+    std::string bytes = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    bytes.append("\0\0\0\4\0\0\0\0\0", 9).append("\0\0", 2);
+    bytes.push_back(static_cast<char>(head.size()));
+    bytes.append("\1\5\0\0\0\1", 6).append(head);
+    ASSERT_TRUE(client.send(bytes));
+    EXPECT_EQ(client.response(1).body, "late");
 }
 
 TEST_F(Http2, AClientThatTakesNothingIsLeft) {
