@@ -75,6 +75,8 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection cl
 }
 
 ClientConnection::~ClientConnection() {
+    // Else the kernel would keep what the client does not take, for minutes and beyond every limit.
+    if (output_ == Output::too_slow) reset();
     service_.remove(*this);
 }
 
@@ -361,7 +363,7 @@ std::int64_t ClientConnection::taken() {
 }
 
 bool ClientConnection::holds_response() {
-    return !gave_way_ && !broken_ && held_by_kernel() > 0;
+    return !gave_way_ && !broken() && held_by_kernel() > 0;
 }
 
 asio::awaitable<bool> ClientConnection::receive_more() {
@@ -418,7 +420,7 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         advance(buffers, sent);
         if (wants == Step::done) continue;
         if (wants == Step::failed || wants == Step::end) {
-            broken_ = true;
+            output_ = Output::broken;
             buffers.clear();
         } else {
             tls_->free_buffers();  // the client may be slow
@@ -427,11 +429,11 @@ bool ClientConnection::send_tls_now(std::vector<asio::const_buffer>& buffers) {
         break;
     }
     tls_.end_batch();
-    return !broken_;
+    return !broken();
 }
 
 bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
-    if (broken_) {
+    if (broken()) {
         buffers.clear();
         return false;
     }
@@ -451,7 +453,7 @@ bool ClientConnection::send_now(std::vector<asio::const_buffer>& buffers) {
         if (sent < 0) {
             if (errno == EINTR) continue;
             if (errno != EAGAIN && errno != EWOULDBLOCK) {
-                broken_ = true;
+                output_ = Output::broken;
                 buffers.clear();
             }
             return false;
@@ -467,7 +469,7 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
                                                            std::uint64_t offset,
                                                            std::uint64_t bytes) {
     FileSent result;
-    while (result.bytes < bytes && !broken_) {
+    while (result.bytes < bytes && !broken()) {
         const auto sent = file.send_to(socket_.native_handle(), offset + result.bytes,
                                        static_cast<std::size_t>(bytes - result.bytes));
         if (sent > 0) {
@@ -476,9 +478,10 @@ ClientConnection::FileSent ClientConnection::send_file_now(const RecordBody& fil
         }
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-        broken_ = sent < 0 && (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT ||
-                               errno == ENOTCONN);
-        result.unreadable = !broken_;
+        if (sent < 0 &&
+            (errno == EPIPE || errno == ECONNRESET || errno == ETIMEDOUT || errno == ENOTCONN))
+            output_ = Output::broken;
+        result.unreadable = !broken();
         break;
     }
     progress_.sent_bytes += result.bytes;
@@ -496,13 +499,16 @@ asio::awaitable<bool> ClientConnection::wait_to_send(const Fill::Reader* reader)
     const auto least = base::least_bytes(service_.config().limits.client_rate_min, window);
     const auto is_fast =
         progress_.sending.fast_enough(base::TimerWheel::Clock::now(), window, least, reader, moved);
-    broken_ = broken_ || !is_fast || (!ready && !late);
-    co_return !broken_;
+    if (!is_fast)
+        output_ = Output::too_slow;
+    else if (!ready && !late)
+        output_ = Output::broken;
+    co_return !broken();
 }
 
 asio::awaitable<bool> ClientConnection::send(std::vector<asio::const_buffer>& buffers) {
-    while (!send_now(buffers) && !broken_) co_await wait_to_send();
-    co_return !broken_;
+    while (!send_now(buffers) && !broken()) co_await wait_to_send();
+    co_return !broken();
 }
 
 void ClientConnection::reset() {
@@ -513,7 +519,7 @@ void ClientConnection::reset() {
 }
 
 void ClientConnection::part() {
-    if (tls_ && !broken_) tls_->close_notify();
+    if (tls_ && !broken()) tls_->close_notify();
     tls_.reset();  // what still comes is not for us to read
 }
 
@@ -543,7 +549,10 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
         arm(std::min<std::chrono::nanoseconds>(end - now, most));
         const auto more = co_await read_some();
         const auto late = expired_;
-        if (is_held && !fast_enough(taking, [this] { return taken(); })) break;
+        if (is_held && !fast_enough(taking, [this] { return taken(); })) {
+            output_ = Output::too_slow;
+            break;
+        }
         if (!more && !(is_held && late)) break;
         dropped += input_.size();
         input_.clear();

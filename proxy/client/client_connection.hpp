@@ -90,7 +90,9 @@ public:
     /// Waits until the socket takes bytes again; false as with send(). `reader`: that of
     /// ResponseWriter::write_rest().
     boost::asio::awaitable<bool> wait_to_send(const Fill::Reader* reader = nullptr);
-    bool broken() const { return broken_; }
+    bool broken() const { return output_ != Output::open; }
+    /// The client takes too little. The connection ends by a reset, which frees the kernel's bytes.
+    void cut_slow_client() { output_ = Output::too_slow; }
     /// Has the client left? For a caller that waits for something else, each
     /// DisconnectDetector::kLook.
     bool has_left() {
@@ -163,6 +165,9 @@ public:
     void peer_proven() override;
 
 private:
+    /// Whether the socket takes bytes.
+    enum class Output : std::uint8_t { open, broken, too_slow };
+
     /// The TLS session of the connection, while it has one, with the memory that the session uses.
     /// It frees the buffers of OpenSSL when no bytes have passed for kKept.
     class TlsLayer final : base::TimerWheel::Timer {
@@ -259,7 +264,7 @@ private:
     TransferProgress progress_;
     bool expired_ = false;
     bool gave_way_ = false;  // another connection has its place
-    bool broken_ = false;
+    Output output_ = Output::open;
 };
 
 }  // namespace proxy

@@ -604,6 +604,7 @@ asio::awaitable<void> Http2Connection::send_loop() {
         watch_.begin();
         const auto ready = co_await wait_for_step(connection_.socket(), connection_.send_wants());
         const auto in_time = watch_.end();
+        if (!in_time) connection_.cut_slow_client();
         if (!ready || !in_time) abandon();
         blocked_ = false;
     }
@@ -628,8 +629,9 @@ bool Http2Connection::SendWatch::end() {
 }
 
 void Http2Connection::SendWatch::expire() {
-    if (!is_fast_enough()) return of_.abandon();
-    begin();
+    if (is_fast_enough()) return begin();
+    of_.connection_.cut_slow_client();
+    of_.abandon();
 }
 
 /// Tells the client to make no further requests here. Those on their way are still served.

@@ -2,6 +2,8 @@
 // tests/proxy/client/shared_pace_test.cpp leaves one alone for which nobody waits.
 
 #include <atomic>
+#include <cerrno>
+#include <string>
 
 #include "tests/cluster/fixture.hpp"
 #include "tests/cluster/http2_client.hpp"
@@ -71,6 +73,34 @@ TEST_F(SlowReaders, LetNobodyWaitForLongOverHttp2) {
     expect_followed();
     EXPECT_TRUE(leader.response(stream).reset.has_value()) << "its stream alone has ended";
     EXPECT_FALSE(leader.closed);
+}
+
+/// The kernel would go on to keep what it was given, for as long as the client answers its probes.
+class SlowReaderAlone : public NodesTest {};
+
+TEST_F(SlowReaderAlone, IsCutByAReset) {
+    auto settings = config("a");
+    settings.timeouts.body_idle = 300ms;
+    start(settings);
+    const std::string large(30 << 20, 'x');  // more than both kernels take
+    const auto scripted = origin.set([&](Exchange& e) { e.answer(fresh(), large); });
+    auto h1 = Socket::connect(address("a"), kProxyPort);
+    ASSERT_TRUE(h1.send("GET http://origin.test/x HTTP/1.1\r\nHost: origin.test\r\n\r\n"));
+    Http2Client h2(Socket::connect(address("a"), kProxyPort));
+    h2.opens_windows = false;
+    ASSERT_TRUE(h2.read_until(Http2Client::kSettings));
+    h2.send_window_update(0, 1 << 30);
+    const auto stream = h2.begin(Http2Client::get("/y"));
+    h2.send_window_update(stream, 1 << 30);
+    EXPECT_TRUE(eventually([&] { return status("a").connections == 0; }));
+    std::string read;
+    while (h1.receive(read)) {
+    }
+    EXPECT_TRUE(h1.was_reset());
+    EXPECT_LT(read.size(), large.size());
+    while (h2.read_frame()) {
+    }
+    EXPECT_EQ(errno, ECONNRESET);
 }
 
 }  // namespace slow_readers_test
