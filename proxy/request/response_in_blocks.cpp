@@ -40,8 +40,10 @@ asio::awaitable<std::optional<ServeResult>> judge_opening(Transaction& transacti
                                                           const CacheStatus& status) {
     if (transaction.stats.aborted) co_return ServeResult::responded;
     const auto stored_only = transaction.request.directives.only_if_cached;
-    // The origin refuses a part to this client, and others may have it.
-    if (!stored_only && error == FetchError::part_refused) co_return ServeResult::alone;
+    // The origin refuses a part to this client, and others may have it, or it fails. The client
+    // gets its answer, with the status and Retry-After.
+    if (!stored_only && (error == FetchError::part_refused || error == FetchError::origin_error))
+        co_return ServeResult::alone;
     if (!stored_only && error == FetchError::changed) {
         // The next look begins with what the origin has now.
         transaction.service.cache.shared.store.invalidate(transaction.request.hash,

@@ -748,6 +748,21 @@ TEST_F(LargeBodies, AreRefusedInGoodOrderWhenTheFirstBlockFails) {
     EXPECT_EQ(count("a", Outcome::error), 1u);
 }
 
+TEST_F(LargeBodies, GiveTheAnswerOfAnOriginThatRefusesTheFirstBlock) {  // RFC 9110 §10.2.3
+    const File file{bytes(20'000)};
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (e.field("Range").starts_with("bytes=0-")) return file.answer(e);
+        e.answer("Retry-After: 7\r\nCache-Control: no-store\r\n", "busy",
+                 "503 Service Unavailable");
+    });
+    start(settings("a"));
+    ASSERT_EQ(part("0-9").status, 206u);
+    const auto refused = part("9000-9009");
+    EXPECT_EQ(refused.status, 503u);
+    EXPECT_EQ(refused.field("Retry-After"), "7");
+    EXPECT_EQ(refused.body, "busy");
+}
+
 class Refreshing : public NodesTest {};
 
 TEST_F(Refreshing, HappensOnceBehindTheAnswer) {  // 32, RFC 5861 §3
