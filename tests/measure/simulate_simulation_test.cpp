@@ -270,13 +270,13 @@ TEST(Simulation, OnlyGetsAreStoredAndOnlyHeadsBesideThemAnswered) {
 }
 
 TEST(Simulation, TheWarmUpIsNotCounted) {
-    const auto trace = workload(20'000, 3000);
+    const auto trace = workload(6'000, 1000);
     for (const auto scheme : kAll) {
-        auto config = small(scheme, 4, 500);
+        auto config = small(scheme, 4, 170);
         const auto whole = simulate(trace, config);
         config.warm_up = 0.5;
         const auto half = simulate(trace, config);
-        EXPECT_EQ(half.requests, 10'000u);
+        EXPECT_EQ(half.requests, 3'000u);
         EXPECT_GT(half.hits(), whole.hits() / 2);
         EXPECT_LE(half.announcements, whole.announcements);
         EXPECT_LE(half.query_messages, whole.query_messages);
@@ -285,15 +285,15 @@ TEST(Simulation, TheWarmUpIsNotCounted) {
 }
 
 TEST(Simulation, EqualSeedsGiveEqualCountsAndOthersNearlySo) {
-    const auto trace = workload(20'000, 3000);
+    const auto trace = workload(6'000, 1000);
     for (const auto scheme : kAll) {
-        auto config = small(scheme, 4, 500);
+        auto config = small(scheme, 4, 170);
         const auto counts = simulate(trace, config);
         EXPECT_EQ(simulate(trace, config), counts);
         config.seed = 2;
         const auto others = simulate(trace, config);
         EXPECT_NEAR(static_cast<double>(others.hits()), static_cast<double>(counts.hits()),
-                    0.01 * static_cast<double>(counts.requests));
+                    0.02 * static_cast<double>(counts.requests));
     }
 }
 
