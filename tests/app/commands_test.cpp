@@ -278,7 +278,7 @@ TEST(Status, ShowsEachDirectoryOfTheDisk) {
                                          "+7 +2 +0\n"
                                          "/b +off +0 of 0 B .* 1,002 .* 7  Input/output error\n"
                                          "/b: refused: 2 after an error, 1,000 while off\n"
-                                         "/b: at the start: 1 files damaged, 9 objects to be "
+                                         "/b: at the start: 1 file damaged, 9 objects to be "
                                          "validated for that\n"));
     EXPECT_THAT(ended.out, Not(HasSubstr("/a: ")));
     const auto none = node_that_says(R"({"node": "a", "requests": {}, "cache": {"disk": []}})");
