@@ -60,7 +60,7 @@ TEST(DemoVerdict, IsBadWhenTheBooksDoNotBalance) {
 TEST(DemoVerdict, IsBadWhenARequestFailed) {
     auto report = found_126_of(126);
     report.rows[0].seen.failures[0] = 1;
-    EXPECT_EQ(demo_verdict(report, true), "1 requests failed");
+    EXPECT_EQ(demo_verdict(report, true), "1 request failed");
 }
 
 TEST(DemoVerdict, IsBadWhenItWasStopped) {

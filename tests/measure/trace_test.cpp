@@ -199,7 +199,7 @@ TEST(Trace, CountsAndShowsLinesThatLeaveOpenWhoAsked) {
                 ElementsAre(testing::StartsWith("line 1: 999.9.999.9, 99.9.9.9 - - [")));
     EXPECT_THAT(
         error_of("203.0.113.7, 10.1.1.1 - - [10/Oct/2000:13:55:36 -0700] \"GET /1\" 200 1\n"),
-        testing::AllOf(HasSubstr("no request is left of 1 lines"),
+        testing::AllOf(HasSubstr("no request is left of 1 line"),
                        HasSubstr(std::string(kUnsureClient)), HasSubstr("line 1: 999.9")));
 }
 
