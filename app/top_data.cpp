@@ -4,12 +4,16 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
+#include "measure/run/json_members.hpp"
 
 namespace app {
 namespace {
 
+using measure::count_at;
+using measure::member;
+using measure::number_at;
+using measure::text_at;
 using TopJson = nlohmann::json;
 
 TopRequests requests_of(const TopJson& from) {

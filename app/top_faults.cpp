@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/clock_words.hpp"
-#include "app/json_members.hpp"
 #include "measure/report/numbers.hpp"
+#include "measure/run/json_members.hpp"
 #include "measure/run/status_faults.hpp"
 #include "proxy/disk/disk_status.hpp"
 #include "proxy/telemetry/leaving_redirects.hpp"
@@ -18,6 +18,10 @@
 namespace app {
 namespace {
 
+using measure::count_at;
+using measure::member;
+using measure::number_at;
+using measure::text_at;
 using FaultJson = nlohmann::json;
 
 proxy::OriginAnswerCounts answers_at(const FaultJson& from, const char* name) {

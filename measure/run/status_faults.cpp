@@ -4,23 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "measure/trace/printable.hpp"
+#include "measure/run/json_members.hpp"
 
 namespace measure {
 namespace {
 
 using StatusPage = nlohmann::json;
-
-const StatusPage& member_of(const StatusPage& from, const char* name) {
-    static const StatusPage kNone;
-    const auto at = from.find(name);  // end() for anything but an object
-    return at == from.end() ? kNone : *at;
-}
-
-std::string text_of(const StatusPage& from, const char* name) {
-    const auto& value = member_of(from, name);
-    return value.is_string() ? printable(value.get<std::string>()) : std::string();
-}
 
 struct ServerGroup {
     std::string name;
@@ -32,11 +21,11 @@ struct ServerGroup {
 std::vector<ServerGroup> groups_of(const StatusPage& servers) {
     std::vector<ServerGroup> groups;
     for (const auto& server : servers) {
-        const auto name = text_of(server, "group");
+        const auto name = text_at(server, "group");
         auto at = std::ranges::find(groups, name, &ServerGroup::name);
         if (at == groups.end()) at = groups.insert(at, {name, 0, {}});
         ++at->servers;
-        if (text_of(server, "state") == "down") at->down.push_back(text_of(server, "server"));
+        if (text_at(server, "state") == "down") at->down.push_back(text_at(server, "server"));
     }
     return groups;
 }
@@ -53,7 +42,7 @@ std::string none_up_text(const ServerGroup& group) {
 
 std::vector<std::string> server_faults(const StatusPage& status) {
     std::vector<std::string> worst, others;
-    for (const auto& group : groups_of(member_of(status, "upstreams"))) {
+    for (const auto& group : groups_of(member(status, "upstreams"))) {
         if (group.down.size() == group.servers)
             worst.push_back(none_up_text(group));
         else
@@ -66,18 +55,18 @@ std::vector<std::string> server_faults(const StatusPage& status) {
 
 std::vector<std::string> blocklist_faults(const StatusPage& status) {
     std::vector<std::string> faults;
-    for (const auto& list : member_of(member_of(status, "blocklists"), "lists"))
-        if (const auto why = text_of(list, "fault"); !why.empty())
+    for (const auto& list : member(member(status, "blocklists"), "lists"))
+        if (const auto why = text_at(list, "fault"); !why.empty())
             faults.push_back("a blocklist was not renewed, so its former state counts: " + why);
     return faults;
 }
 
 std::vector<std::string> certificate_faults(const StatusPage& status) {
     std::vector<std::string> faults;
-    for (const auto& each : member_of(member_of(status, "tls"), "certificates")) {
-        const auto& left = member_of(each, "expiry_seconds");
+    for (const auto& each : member(member(status, "tls"), "certificates")) {
+        const auto& left = member(each, "expiry_seconds");
         if (left.is_number() && left.get<double>() < 0)
-            faults.push_back("the certificate " + text_of(each, "file") + " has expired");
+            faults.push_back("the certificate " + text_at(each, "file") + " has expired");
     }
     return faults;
 }

@@ -7,7 +7,7 @@
 
 #include "measure/trace/printable.hpp"
 
-namespace app {
+namespace measure {
 
 /// Readers of a page that another node wrote: a missing member, or one of another type, reads as
 /// empty, so the program survives every answer of a node. Thread-safe.
@@ -22,7 +22,7 @@ inline const nlohmann::json& member(const nlohmann::json& from, const char* name
 /// The text, fit for a terminal.
 inline std::string text_at(const nlohmann::json& from, const char* name) {
     const auto& value = member(from, name);
-    return value.is_string() ? measure::printable(value.get<std::string>()) : std::string();
+    return value.is_string() ? printable(value.get<std::string>()) : std::string();
 }
 
 inline std::uint64_t count_at(const nlohmann::json& from, const char* name) {
@@ -35,4 +35,4 @@ inline std::optional<double> number_at(const nlohmann::json& from, const char* n
     return value.is_number() ? std::optional(value.get<double>()) : std::nullopt;
 }
 
-}  // namespace app
+}  // namespace measure
