@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/text/amount.hpp"
 #include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -21,8 +22,7 @@ std::string span_text(std::chrono::seconds span) {
     constexpr Unit kUnits[] = {{86'400, "day"}, {3'600, "hour"}, {60, "minute"}, {1, "second"}};
     const auto unit = *std::ranges::find_if(
         kUnits, [&](const Unit& each) { return span.count() % each.seconds == 0; });
-    const auto count = span.count() / unit.seconds;
-    return std::to_string(count) + " " + unit.name + (count == 1 ? "" : "s");
+    return base::amount(static_cast<std::uint64_t>(span.count() / unit.seconds), unit.name);
 }
 
 using boost::beast::http::field;

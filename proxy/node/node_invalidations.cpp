@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/async/awaited_value.hpp"
+#include "base/text/amount.hpp"
 #include "proxy/disk/super_file.hpp"
 #include "proxy/http/tags.hpp"
 
@@ -24,17 +25,13 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-/// "1 URL", "2 URLs".
-std::string counted(std::uint64_t number, std::string_view noun) {
-    return std::to_string(number).append(" ").append(noun).append(number == 1 ? "" : "s");
-}
-
 std::string names_of(const PurgeOrder& order) {
-    const auto urls = counted(order.uris.size(), "URL"), tags = counted(order.tags.size(), "tag");
-    const auto rules = counted(order.rules.size(), "rule");
+    const auto urls = base::amount(order.uris.size(), "URL"),
+               tags = base::amount(order.tags.size(), "tag");
+    const auto rules = base::amount(order.rules.size(), "rule");
     if (!order.prefixes.empty())
-        return urls + ", " + tags + ", " + rules + " and " + std::to_string(order.prefixes.size()) +
-               (order.prefixes.size() == 1 ? " prefix" : " prefixes");
+        return urls + ", " + tags + ", " + rules + " and " +
+               base::amount(order.prefixes.size(), "prefix", "prefixes");
     return order.rules.empty() ? urls + " and " + tags : urls + ", " + tags + " and " + rules;
 }
 
@@ -135,7 +132,8 @@ asio::awaitable<PurgeAnswer> NodeInvalidations::purge(PurgeOrder order) {
     }
     spdlog::info(
         "node {}: {} {}, {} here{}; peers: {} confirmed, {} not yet, {} away", report.node,
-        order.soft ? "made stale:" : "purged", names_of(order), counted(report.objects, "object"),
+        order.soft ? "made stale:" : "purged", names_of(order),
+        base::amount(report.objects, "object"),
         is_kept ? "" : " (which a crash might bring back, as the disk has not written it yet)",
         report.confirmed.size(), report.pending.size(), report.away.size());
     if (!is_kept) report.pending.insert(report.pending.begin(), report.node);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text/amount.hpp"
 #include "proxy/config/config_certificates.hpp"
 #include "proxy/http/wall_clock.hpp"
 #include "proxy/tls/certificate_choice.hpp"
@@ -14,11 +15,11 @@ namespace {
 std::string span_text(std::chrono::seconds span) {
     using namespace std::chrono;
     constexpr days kInHoursBelow{2};
-    const auto amount = [](auto count, const char* unit) {
-        return std::to_string(count) + ' ' + unit + (count == 1 ? "" : "s");
+    const auto amount = [](auto whole, const char* unit) {
+        return base::amount(static_cast<std::uint64_t>(whole.count()), unit);
     };
-    if (span < kInHoursBelow) return amount(duration_cast<hours>(span).count(), "hour");
-    return amount(duration_cast<days>(span).count(), "day");
+    if (span < kInHoursBelow) return amount(duration_cast<hours>(span), "hour");
+    return amount(duration_cast<days>(span), "day");
 }
 
 /// Empty if the time of the certificate is right.
