@@ -127,7 +127,7 @@ public:
 
     /// The peer, after its proof.
     std::optional<std::size_t> peer() const { return peer_; }
-    /// What the hello says of its sender. Unproven before peer() is set; empty before the hello.
+    /// The sender as its hello names it. Unproven before peer() is set; empty before the hello.
     struct Caller {
         std::string name;
         std::string looks_for;  // a node; empty: any

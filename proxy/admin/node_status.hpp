@@ -312,7 +312,7 @@ struct UpstreamStatus {
     std::uint64_t requests = 0, failures = 0, in_flight = 0;  // of all workers
 };
 
-/// What the origin of one site answered.
+/// The answers of the origin of one site.
 struct SiteAnswersStatus : SiteAnswers {
     std::string site;                                    // as in /api/v1/sites
     std::string fault = {};                              // fault_text()

@@ -47,7 +47,7 @@ ordered_json show_disk(const std::vector<DiskConfig>& disk);
 ordered_json show_keys(const Texts& keys);
 ordered_json show_endpoint(const CollectorUrl& endpoint);
 
-/// What is wrong with the path of a file that must be absolute; empty: nothing.
+/// Returns what is wrong with a path that must be absolute; empty: nothing.
 std::string fault_of_path(const std::string& path);
 std::string fault_of_log_destination(const std::string& text);
 
