@@ -56,16 +56,9 @@ def machine():
     return {"processor": f"{model}, {os.cpu_count()} cores", "system": f"{system}, Linux {platform.release()}"}
 
 
-def commit():
-    """The commit of the sources, in brackets; nothing where git knows none."""
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, cwd=ROOT)
-    return f" ({done.stdout.strip()})" if done.returncode == 0 else ""
-
-
 def versions(program, names):
     own = output(program, "version").split("\n")[0].removeprefix("hearsay").strip()
-    return {"hearsay": own + commit(),
-            **{name: output("dpkg-query", "-W", "-f", "${Version}", name) for name in names}}
+    return {"hearsay": own, **{name: output("dpkg-query", "-W", "-f", "${Version}", name) for name in names}}
 
 
 def core_seconds(core):
@@ -126,7 +119,7 @@ class Bench:
         """All rounds of one row, with the servers that can do it."""
         row, able = load.ROWS[name], []
         for server in self.servers:
-            why = servers.CANNOT.get((name, server.name)) or self.failure(lambda: load.warm(server, row, self.origin))
+            why = servers.CANNOT.get((name, server.name)) or self.failure(lambda: load.warm(server, row, self.origin, self.load_cores))
             if why:
                 self.leave_out(name, server, why)
             else:
@@ -142,7 +135,7 @@ class Bench:
         """Returns None, or why the step failed."""
         try:
             step()
-        except (load.LoadFailed, subprocess.TimeoutExpired) as failure:
+        except load.LoadFailed as failure:
             return str(failure)
 
     def leave_out(self, name, server, why):
@@ -151,9 +144,10 @@ class Bench:
         self.results["absent"].append({"row": name, "server": server.name, "why": why})
 
     def sample(self, name, row, server, turn):
-        before, core_before, began = server.cpu_seconds(), core_seconds(self.core), time.monotonic()
         with load.paused(self.origin) if row.objects else contextlib.nullcontext():
-            requests, seconds = load.measure(server, row, turn, self.folder / "load.lua", self.load_cores, self.args.seconds)
+            put_load = load.plan(server, row, turn, self.folder / "load.lua", self.load_cores, self.args.seconds)
+            before, core_before, began = server.cpu_seconds(), core_seconds(self.core), time.monotonic()
+            requests, seconds = put_load()
         took = time.monotonic() - began
         cpu, core = server.cpu_seconds() - before, core_seconds(self.core) - core_before
         sample = {"row": name, "server": server.name, "round": turn, "cpu_us": cpu / requests * 1e6, "rate": requests / seconds,
@@ -223,8 +217,8 @@ def arguments():
     parser.add_argument("--publish", action="store_true", help=f"write {PAGE.relative_to(ROOT)} and {PICTURE.relative_to(ROOT)}")
     parser.add_argument("--packages", action="store_true", help="only print the Debian packages that this needs")
     args = parser.parse_args()
-    if args.rounds < 1 or args.seconds < 1:
-        parser.error("--rounds and --seconds are 1 or more")
+    if args.rounds < 1 or not 1 <= args.seconds <= 30:
+        parser.error("--rounds is 1 or more, and --seconds is 1 to 30")
     args.program = os.path.abspath(args.program)
     return args
 
@@ -235,6 +229,7 @@ def main():
         print("\n".join(TOOLS + args.against))
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
+    os.umask(0o022)  # `nobody` reads files of root
     try:
         results = measure(args)
     except (process.ServerFailed, OSError, subprocess.CalledProcessError) as failure:

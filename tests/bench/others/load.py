@@ -8,6 +8,8 @@ import subprocess
 from .servers import PORT, TLS_PORT
 
 CONNECTIONS, STREAMS, MAX_THREADS = 64, 10, 8
+TRIAL_REQUESTS = 5000
+LOAD_SECONDS = 60  # after which a load generator has failed
 PATIENCE_SECONDS = 5  # for one answer of the check
 CHECKED_MISSES = 20
 WARM_PASSES = 3  # some caches hand an object to their memory only when it is read again
@@ -78,20 +80,28 @@ def paths_of(row):
     return [f"/{row.size}/{i}" for i in range(1, row.objects + 1)]
 
 
-def warm(server, row, origin):
+def warm(server, row, origin, cores):
     """Fills the cache, and proves that it answers while the origin is stopped. Raises LoadFailed if it does not."""
     paths = paths_of(row) or [f"/check-{server.name}-{i}" for i in range(CHECKED_MISSES)]
+
+    def ask():
+        h2load(server, paths, len(paths), 1, 1, cores) if row.http2 else fetch_all(server.host, paths, row.size)
+
     try:
         for _ in range(WARM_PASSES):
-            ask_over_http2(server, paths) if row.http2 else fetch_all(server.host, paths, row.size)
+            ask()
         with paused(origin):
-            ask_over_http2(server, paths) if row.http2 else fetch_all(server.host, paths, row.size)
-    except (OSError, http.client.HTTPException, subprocess.TimeoutExpired) as failure:
+            ask()
+    except (OSError, http.client.HTTPException) as failure:
         raise LoadFailed(f"not from its cache ({failure or type(failure).__name__})") from failure
 
 
-def run(argv, seconds):
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=seconds)
+def run(argv):
+    """Returns what the load generator says."""
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LOAD_SECONDS)
+    except subprocess.TimeoutExpired as failure:
+        raise LoadFailed(f"{argv[3]} did not end within {LOAD_SECONDS} s") from failure
     return done.stdout + done.stderr
 
 
@@ -122,20 +132,28 @@ def read_h2load(text):
     return int(good), good / rate
 
 
-def ask_over_http2(server, paths):
+def h2load(server, paths, requests, connections, streams, cores):
     urls = [f"https://{server.host}:{TLS_PORT}{path}" for path in paths]
-    read_h2load(run(["h2load", "-n", str(len(urls)), "-c", "1", "-m", "1", *urls], 2 * PATIENCE_SECONDS))
+    threads = min(connections, threads_on(cores))
+    argv = ["h2load", "-n", str(requests), "-c", str(connections), "-m", str(streams), "-t", str(threads), *urls]
+    return read_h2load(run(["taskset", "-c", cores, *argv]))
 
 
-def measure(server, row, serial, script, cores, seconds):
-    """Puts load on the server. `script` is a file with SCRIPT. Returns requests and their seconds."""
-    threads = str(min(len(cores.split(",")), MAX_THREADS))
-    duration, urls = str(seconds), [f"https://{server.host}:{TLS_PORT}{path}" for path in paths_of(row)]
+def threads_on(cores):
+    return min(len(cores.split(",")), MAX_THREADS)
+
+
+def plan(server, row, serial, script, cores, seconds):
+    """Returns a function that puts load on the server, and returns requests and their seconds. `script`: a file with SCRIPT.
+
+    h2load (1.52) may go on for ever after a time, but not after a number of requests, so a trial says how many to send.
+    """
     if row.http2:
-        argv = ["h2load", "-D", duration, "-c", str(CONNECTIONS), "-m", str(STREAMS), "-t", threads, *urls]
-        return read_h2load(run(["taskset", "-c", cores, *argv], seconds + 60))
+        requests, took = h2load(server, paths_of(row), TRIAL_REQUESTS, CONNECTIONS, STREAMS, cores)
+        wanted = max(TRIAL_REQUESTS, round(requests / took * seconds))
+        return lambda: h2load(server, paths_of(row), wanted, CONNECTIONS, STREAMS, cores)
     closing = ["-H", "Connection: close"] if row.close else []
     prefix = f"/{row.size}/" if row.objects else f"/miss-{serial}-"
-    argv = ["wrk", "-t", threads, "-c", str(CONNECTIONS), "-d", duration, "-s", script, *closing,
+    argv = ["wrk", "-t", str(threads_on(cores)), "-c", str(CONNECTIONS), "-d", str(seconds), "-s", script, *closing,
             f"http://{server.host}:{PORT}/", "--", prefix, str(row.objects)]
-    return read_wrk(run(["taskset", "-c", cores, *argv], seconds + 60))
+    return lambda: read_wrk(run(["taskset", "-c", cores, *argv]))

@@ -137,7 +137,7 @@ def trafficserver(at):
         "proxy.config.http.server_ports": f"STRING {PORT}:ip-in={at.host} {TLS_PORT}:ssl:ip-in={at.host}",
         "proxy.config.ssl.server.cert.path": f"STRING {at.tls}",
         "proxy.config.ssl.server.private_key.path": f"STRING {at.tls}",
-        "proxy.config.exec_thread.autoconfig.enabled": "INT 0",
+        "proxy.config.exec_thread.autoconfig": "INT 0",
         "proxy.config.exec_thread.limit": "INT 1",
         "proxy.config.accept_threads": "INT 0",
         "proxy.config.task_threads": "INT 1",
