@@ -151,7 +151,7 @@ class Bench:
         took = time.monotonic() - began
         cpu, core = server.cpu_seconds() - before, core_seconds(self.core) - core_before
         sample = {"row": name, "server": server.name, "round": turn, "cpu_us": cpu / requests * 1e6, "rate": requests / seconds,
-                  "busy": cpu / took, "others": max(0, core - cpu) / took}
+                  "busy": cpu / took, "others": min(1, max(0, core - cpu) / took)}
         self.results["samples"].append(sample)
         say(f"{name}, round {turn + 1} of {self.args.rounds}: {server.name} {sample['cpu_us']:.1f} us, {sample['rate']:,.0f}/s, "
             f"{sample['busy']:.0%} of its core, others {sample['others']:.0%}")

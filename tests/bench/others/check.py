@@ -23,16 +23,16 @@ def results(*samples, absent=()):
 
 
 HITS = results(*[sample("hit", "hearsay", turn, cpu_us, 50_000) for turn, cpu_us in enumerate((10, 20, 40))],
-               *[sample("hit", "nginx", turn, cpu_us, 12_345, busy=0.5) for turn, cpu_us in enumerate((30, 40, 60))],
+               *[sample("hit", "nginx", turn, cpu_us, 12_345, busy=0.5) for turn, cpu_us in enumerate((60, 30, 50))],
                absent=[("hit", "squid", "no <cache>")])
 
 
 class Table(unittest.TestCase):
     def test_a_ratio_compares_neighbours_of_one_round(self):
         figure = report.figures(HITS)["hit", "nginx"]
-        self.assertEqual(figure.cpu_us, 40)
-        self.assertEqual(figure.ratio, 2)  # of 3, 2 and 1.5
-        self.assertIn("| 1 KiB hit | 20.0 | 40.0 (2.00) | no <cache> |", report.table(HITS, "µs", report.cpu_cell))
+        self.assertEqual(figure.cpu_us, 50)
+        self.assertEqual(figure.ratio, 1.5)  # of 6, 1.5 and 1.25; 2.5 is the ratio of the medians
+        self.assertIn("| 1 KiB hit | 20.0 | 50.0 (1.50) | no <cache> |", report.table(HITS, "µs", report.cpu_cell))
 
     def test_a_rate_that_the_server_did_not_limit_has_a_star(self):
         self.assertIn("| 1 KiB hit | 50,000 | 12,345 \\* | no <cache> |", report.table(HITS, "rate", report.rate_cell))
@@ -71,10 +71,17 @@ class Picture(unittest.TestCase):
     def test_the_longest_bar_has_the_full_width_and_others_their_part(self):
         widths = {bar.get("class"): int(bar.get("width")) for bar in self.root.iter(SVG + "rect")}
         self.assertEqual(widths["other"], chart.BAR_WIDTH)
-        self.assertEqual(widths["own"], chart.BAR_WIDTH // 2)
+        self.assertEqual(widths["own"], chart.BAR_WIDTH * 20 // 50)
+
+    def test_a_bar_far_above_the_median_is_cut(self):
+        values = results(*[sample("hit", server, 0, cpu_us) for server, cpu_us in (("hearsay", 10), ("nginx", 10), ("squid", 100))])
+        bars = [(bar.get("class"), int(bar.get("width"))) for bar in xml.etree.ElementTree.fromstring(chart.chart(values)).iter(SVG + "rect")]
+        self.assertEqual([kind for kind, _ in bars if kind == "gap"], ["gap"])
+        self.assertIn(("own", round(chart.BAR_WIDTH / 3)), bars)
+        self.assertIn(("other", chart.BAR_WIDTH), bars)
 
     def test_values_units_reasons_and_machine_are_shown(self):
-        for shown in ("1 KiB hit", "20.0 µs", "40.0 µs, 2.00×", "no <cache>"):
+        for shown in ("1 KiB hit", "20.0 µs", "50.0 µs, 1.50×", "no <cache>"):
             self.assertIn(shown, self.texts)
         self.assertTrue(any("A & B, 2 cores" in words for words in self.texts))
         self.assertTrue(any("nginx 1.22" in words for words in self.texts))

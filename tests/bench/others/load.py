@@ -154,6 +154,6 @@ def plan(server, row, serial, script, cores, seconds):
         return lambda: h2load(server, paths_of(row), wanted, CONNECTIONS, STREAMS, cores)
     closing = ["-H", "Connection: close"] if row.close else []
     prefix = f"/{row.size}/" if row.objects else f"/miss-{serial}-"
-    argv = ["wrk", "-t", str(threads_on(cores)), "-c", str(CONNECTIONS), "-d", str(seconds), "-s", script, *closing,
-            f"http://{server.host}:{PORT}/", "--", prefix, str(row.objects)]
+    argv = ["wrk", "-t", str(threads_on(cores)), "-c", str(CONNECTIONS), "-d", str(seconds),
+            "--timeout", f"{LOAD_SECONDS}s", "-s", script, *closing, f"http://{server.host}:{PORT}/", "--", prefix, str(row.objects)]
     return lambda: read_wrk(run(["taskset", "-c", cores, *argv]))

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 
-READY_SECONDS, END_SECONDS = 30, 5
+READY_SECONDS, END_SECONDS = 30, 20
 
 
 class ServerFailed(Exception):

@@ -114,7 +114,7 @@ pinger_enable off
 shutdown_lifetime 1 second
 visible_hostname bench
 """)
-    return ["squid", "-N", "-f", config]
+    return ["squid", "-N", "-n", "hearsaybench", "-f", config]  # the name is that of its shared memory
 
 
 def varnish(at):
