@@ -22,7 +22,7 @@ int open_spare() {
 }
 
 /// A connection without memory is closed; the loop goes on.
-error_code take(const Listener::Hooks& hooks, tcp::socket socket) {
+error_code take(const Listener::Hooks& hooks, tcp::socket&& socket) {
     try {
         hooks.take(std::move(socket));
     } catch (const std::exception&) {
@@ -108,7 +108,7 @@ std::size_t Listener::refuse_waiting() {
     return refused;
 }
 
-void Listener::drain(const std::function<void(Socket)>& take) {
+void Listener::drain(const std::function<void(Socket&&)>& take) {
     if (!acceptor_.is_open()) return;
     ::listen(acceptor_.native_handle(), 0);
     for (;;) {

@@ -25,8 +25,8 @@ class Listener {
 public:
     using Socket = boost::asio::ip::tcp::socket;
     struct Hooks {
-        /// A new connection. The hook may close the listener.
-        std::function<void(Socket)> take;
+        /// A new connection, to be moved away. The hook may close the listener.
+        std::function<void(Socket&&)> take;
         /// Accepting pauses: the reason, and the number of connections closed unserved.
         std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};
         /// Whether another connection may be taken; otherwise it waits in the kernel. Empty:
@@ -50,7 +50,7 @@ public:
     boost::asio::awaitable<void> run(Hooks hooks);
     /// Takes the connections that the kernel has accepted, stops others and closes. A connection
     /// between the last accept() and a plain close() would be reset.
-    void drain(const std::function<void(Socket)>& take);
+    void drain(const std::function<void(Socket&&)>& take);
     void close();
 
     bool is_open() const { return acceptor_.is_open(); }

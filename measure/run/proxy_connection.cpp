@@ -70,7 +70,7 @@ awaitable<void> ProxyConnection::read_answer(const ExpectedAnswer& expected, Att
         const auto head_bytes = co_await read_head(attempt);
         if (head_bytes == 0) co_return;
         proxy::ResponseParser parser(head_, limits_);
-        parser.skip(expected.is_head);
+        if (expected.is_head) parser.skip_body();
         if (parser.parse_head(input_.data().substr(0, head_bytes)) != proxy::ParseError::ok) {
             attempt.failure = RequestFailure::malformed;
             co_return;

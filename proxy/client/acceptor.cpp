@@ -39,7 +39,7 @@ void Acceptor::listen(int acceptor_fd, Scheme scheme) {
 void Acceptor::start() {
     for (auto& door : doors_) {
         base::Listener::Hooks hooks;
-        hooks.take = [this, &door](tcp::socket socket) {
+        hooks.take = [this, &door](tcp::socket&& socket) {
             try {
                 admit(std::move(socket), door.scheme);
             } catch (const std::exception&) {
@@ -59,7 +59,7 @@ void Acceptor::start() {
     }
 }
 
-void Acceptor::admit(tcp::socket socket, Scheme scheme) {
+void Acceptor::admit(tcp::socket&& socket, Scheme scheme) {
     ++service_.counters.connections_accepted;
     // A reload may have taken away what this listener needs.
     if (scheme == Scheme::https && !service_.settings.files().tls->server) return;
@@ -181,7 +181,7 @@ void Acceptor::note_refused(std::size_t count) {
 void Acceptor::drain() {
     service_.connections.begin_drain();
     for (auto& door : doors_)
-        door.listener.drain([&](tcp::socket socket) { admit(std::move(socket), door.scheme); });
+        door.listener.drain([&](tcp::socket&& socket) { admit(std::move(socket), door.scheme); });
     tasks_.close();
     service_.connections.drain();
 }

@@ -46,7 +46,7 @@ private:
         base::Listener listener;
         Scheme scheme;
     };
-    void admit(boost::asio::ip::tcp::socket socket, Scheme scheme);
+    void admit(boost::asio::ip::tcp::socket&& socket, Scheme scheme);
     bool let_in(AcceptedConnection& client);
     bool let_in_stranger(AcceptedConnection& client);
     bool make_room(ConnectionVerdict verdict, const ConnectionLoad& load,

@@ -55,7 +55,7 @@ void advance(std::vector<asio::const_buffer>& buffers, std::size_t bytes) {
 
 }  // namespace
 
-ClientConnection::ClientConnection(ClientService& service, AcceptedConnection client)
+ClientConnection::ClientConnection(ClientService& service, AcceptedConnection&& client)
     : service_(service),
       socket_(std::move(client.socket)),
       scheme_(client.scheme),
@@ -121,7 +121,7 @@ void ClientConnection::arm(std::chrono::nanoseconds timeout) {
     service_.wheel.arm(*this, base::TimerWheel::Clock::now() + timeout);
 }
 
-/// The socket's own operation in the clear, without a coroutine. end_read() follows.
+/// The socket's own operation in the clear, without a coroutine.
 asio::awaitable<std::size_t> ClientConnection::read(boost::system::error_code& ec) {
     if (tls_) return tls_read_some(socket_, *tls_, input_.prepare(1024), ec);
     return socket_.async_read_some(input_.prepare(1024),
@@ -287,9 +287,9 @@ asio::awaitable<ClientConnection::Handshake> ClientConnection::peer_handshake(Re
     co_return co_await handshake();
 }
 
-asio::awaitable<ClientConnection::ReadResult> ClientConnection::receive_head() {
-    if (expired_) co_return ReadResult::closed;  // others have its place by now
-    std::size_t scanned = 0;
+std::optional<ClientConnection::ReadResult> ClientConnection::begin_head() {
+    if (expired_) return ReadResult::closed;  // others have its place by now
+    scanned_ = 0;
     input_.trim();
     idle_ = input_.empty();
     if (idle_)
@@ -298,33 +298,42 @@ asio::awaitable<ClientConnection::ReadResult> ClientConnection::receive_head() {
     else
         arm(service_.config().timeouts.client_head);
     waits_since_ = service_.wheel.now();
-    boost::system::error_code ec;
     // A first request that is there already does not wait behind all that is ready elsewhere.
-    if (std::exchange(first_read_, false) && !tls_)
-        input_.commit(socket_.read_some(input_.prepare(1024), ec));
-    for (;;) {
-        // RFC 9112 §2.2: empty lines before a request are skipped.
-        while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
-            input_.consume(2);
-            scanned = 0;
-        }
-        if (idle_ && !input_.empty()) {
-            idle_ = false;
-            arm(service_.config().timeouts.client_head);
-        }
-        const auto size = find_head_end(input_.data(), scanned);
-        if (size > 0 && size <= service_.config().limits.head) {
-            head_bytes_.assign(input_.data().substr(0, size));
-            input_.consume(size);
-            service_.wheel.disarm(*this);
-            waits_since_ = kServed;
-            co_return ReadResult::head;
-        }
-        if (!input_.empty() && refusal() != ParseError::ok) co_return ReadResult::refused;
-        const auto bytes = co_await read(ec);
-        if (!end_read(bytes, ec))
-            co_return expired_ && !idle_ ? ReadResult::timed_out : ReadResult::closed;
+    if (std::exchange(first_read_, false) && !tls_) {
+        boost::system::error_code ignored;
+        input_.commit(socket_.read_some(input_.prepare(1024), ignored));
     }
+    return input_.empty() ? std::nullopt : take_head();
+}
+
+std::optional<ClientConnection::ReadResult> ClientConnection::go_on_with_head(
+    std::size_t bytes, const boost::system::error_code& ec) {
+    if (!end_read(bytes, ec))
+        return expired_ && !idle_ ? ReadResult::timed_out : ReadResult::closed;
+    return take_head();
+}
+
+/// Takes the head off the input, if it is all there.
+std::optional<ClientConnection::ReadResult> ClientConnection::take_head() {
+    // RFC 9112 §2.2: empty lines before a request are skipped.
+    while (input_.size() >= 2 && input_.data().starts_with("\r\n")) {
+        input_.consume(2);
+        scanned_ = 0;
+    }
+    if (idle_ && !input_.empty()) {
+        idle_ = false;
+        arm(service_.config().timeouts.client_head);
+    }
+    const auto size = find_head_end(input_.data(), scanned_);
+    if (size > 0 && size <= service_.config().limits.head) {
+        head_bytes_.assign(input_.data().substr(0, size));
+        input_.consume(size);
+        service_.wheel.disarm(*this);
+        waits_since_ = kServed;
+        return ReadResult::head;
+    }
+    if (!input_.empty() && refusal() != ParseError::ok) return ReadResult::refused;
+    return std::nullopt;
 }
 
 ParseError ClientConnection::refusal() const {

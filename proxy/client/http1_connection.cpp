@@ -49,7 +49,13 @@ asio::awaitable<bool> Http1Connection::run() {
     auto first = true;
     do {
         if (connection_.input().empty()) rest();
-        const auto received = co_await connection_.receive_head();
+        auto head = connection_.begin_head();
+        while (!head) {
+            boost::system::error_code ec;
+            const auto bytes = co_await connection_.read(ec);
+            head = connection_.go_on_with_head(bytes, ec);
+        }
+        const auto received = *head;
         if (received == ReadResult::closed) {
             if (connection_.holds_response())
                 co_await connection_.linger();
@@ -255,31 +261,33 @@ void Http1Connection::rest() {
 
 namespace {
 
-asio::awaitable<void> serve_connection(ClientService& service, ClientConnection& connection) {
-    auto http1 = std::make_unique<Http1Connection>(service, connection);
+/// One coroutine from the first byte to the last: each more costs a connection 300 instructions.
+asio::awaitable<void> serve_connection(ClientService& service,
+                                       std::unique_ptr<ClientConnection> connection) {
+    auto http1 = std::make_unique<Http1Connection>(service, *connection);
     const auto is_http2 = co_await http1->run();
     http1.reset();
     if (!is_http2) co_return;
     // The preface was taken for a head, if it did not come by TLS.
-    std::string received(connection.head_bytes());
-    received.append(connection.input().data());
-    connection.give_back();
-    connection.input().clear();
-    co_await serve_http2(service, connection, received);
+    std::string received(connection->head_bytes());
+    received.append(connection->input().data());
+    connection->give_back();
+    connection->input().clear();
+    co_await serve_http2(service, *connection, received);
 }
 
 }  // namespace
 
-asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection client) {
-    ClientConnection connection(service, std::move(client));
-    co_await serve_connection(service, connection);
+asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection&& client) {
+    return serve_connection(service,
+                            std::make_unique<ClientConnection>(service, std::move(client)));
 }
 
 asio::awaitable<void> serve_intercepted(ClientService& service, AcceptedConnection client,
                                         std::unique_ptr<InterceptedConnect> inside) {
-    ClientConnection connection(service, std::move(client));
-    if (connection.begin_intercepted(std::move(inside)))
-        co_await serve_connection(service, connection);
+    auto connection = std::make_unique<ClientConnection>(service, std::move(client));
+    if (connection->begin_intercepted(std::move(inside)))
+        co_await serve_connection(service, std::move(connection));
 }
 
 }  // namespace proxy

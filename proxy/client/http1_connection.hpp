@@ -65,8 +65,8 @@ private:
     bool only_for_peers_ = false;  // a trusted proxy's PROXY header is missing
 };
 
-/// Serves one client connection until it ends.
-boost::asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection client);
+/// Serves one client connection until it ends. It counts as one of the service from this call on.
+boost::asio::awaitable<void> serve_client(ClientService& service, AcceptedConnection&& client);
 /// The same for a connection of its own inside a CONNECT.
 boost::asio::awaitable<void> serve_intercepted(ClientService& service, AcceptedConnection client,
                                                std::unique_ptr<InterceptedConnect> inside);

@@ -7,11 +7,6 @@ ParseError Http1RequestReader::parse(Head& head) {
     return parser_->parse_head(connection_.head_bytes());
 }
 
-std::optional<std::uint64_t> Http1RequestReader::length() const {
-    const auto stated = parser_->content_length();
-    return stated ? std::optional<std::uint64_t>(*stated) : std::nullopt;
-}
-
 bool Http1RequestReader::take(std::vector<std::string_view>& pieces) {
     auto& input = connection_.input();
     const auto consumed = parser_->parse_body(input.data(), [&](std::string_view piece) {

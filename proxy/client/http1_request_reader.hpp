@@ -32,7 +32,7 @@ public:
     bool is_unfinished() const { return parser_ && !parser_->is_done(); }
 
     bool done() const override { return !parser_ || parser_->is_done(); }
-    std::optional<std::uint64_t> length() const override;
+    std::optional<std::uint64_t> length() const override { return parser_->content_length(); }
     bool has_open_length() const override { return parser_->chunked(); }
     bool has_come() const override { return !connection_.input().empty(); }
     bool take(std::vector<std::string_view>& pieces) override;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/memory/kept_memory.hpp"
-#include "base/text/number.hpp"
+#include "base/text/short_text.hpp"
 #include "proxy/http/response_head.hpp"
 
 namespace proxy {
@@ -13,11 +13,18 @@ namespace proxy {
 namespace asio = boost::asio;
 using namespace std::string_view_literals;  // appended without counting
 
+namespace {
+
+constexpr std::size_t kUsualFields = 240;  // of the node in a response; more grow
+
+}  // namespace
+
 void Http1Writer::start() {
     framing_ = Framing::length;
     begun_ = ends_ = says_close_ = false;
     body_bytes_ = expected_ = before_ = in_flight_ = 0;
     fields_.clear();
+    fields_.reserve(kUsualFields);
     buffers_.clear();
     connection_.begin_response();
 }
@@ -44,19 +51,18 @@ void Http1Writer::begin(const ResponseHead& head) {
 }
 
 void Http1Writer::append_connection_fields(const ResponseHead& head) {
-    if (head.length) {
-        fields_.append("Content-Length: "sv);
-        base::append_number(fields_, *head.length);
-        fields_.append("\r\n"sv);
-    } else if (framing_ == Framing::chunked) {
-        fields_.append("Transfer-Encoding: chunked\r\n"sv);
-    }
     says_close_ = framing_ == Framing::close || !reader_.keep_alive();
+    base::ShortText text(fields_);
+    if (head.length)
+        text.append("Content-Length: "sv).append(*head.length).append("\r\n"sv);
+    else if (framing_ == Framing::chunked)
+        text.append("Transfer-Encoding: chunked\r\n"sv);
     if (says_close_)
-        fields_.append("Connection: close\r\n"sv);
+        text.append("Connection: close\r\n\r\n"sv);
     else if (request_.version < 11)
-        fields_.append("Connection: keep-alive\r\n"sv);
-    fields_.append("\r\n"sv);
+        text.append("Connection: keep-alive\r\n\r\n"sv);
+    else
+        text.append("\r\n"sv);
 }
 
 std::vector<asio::const_buffer>& Http1Writer::next_piece() {

@@ -150,6 +150,8 @@ TargetError CacheKey::assign(Scheme connection_scheme, verb method, std::string_
     }
     port_ = authority.port != 0 ? authority.port : default_port(scheme_);
 
+    constexpr std::size_t kAround = 16;  // scheme and port
+    text_.reserve(authority_text.size() + path.size() + kAround);
     text_.append(to_string(scheme_)).append("://");
     host_begin_ = text_.size();
     append_lower(text_, authority.host);

@@ -1,6 +1,5 @@
 #include "proxy/http/cache_status.hpp"
 
-#include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/structured_field.hpp"
 
@@ -22,17 +21,18 @@ bool is_sf_token(std::string_view text) {
     return true;
 }
 
-void append_token_or_string(std::string& out, std::string_view text) {
+void append_token_or_string(base::ShortText& out, std::string_view text) {
     if (is_sf_token(text)) {
         out.append(text);
         return;
     }
-    out.push_back('"');
+    out.append("\""sv);
     for (const char c : text) {
-        if (c == '"' || c == '\\') out.push_back('\\');
-        out.push_back(c >= 0x20 && c < 0x7f ? c : '?');
+        if (c == '"' || c == '\\') out.append("\\"sv);
+        const auto shown = c >= 0x20 && c < 0x7f ? c : '?';
+        out.append({&shown, 1});
     }
-    out.push_back('"');
+    out.append("\""sv);
 }
 
 }  // namespace
@@ -63,27 +63,18 @@ std::string_view to_string(Forward forward) {
     return "?";
 }
 
-void append_cache_status(std::string& out, std::string_view node, const CacheStatus& status) {
+void append_cache_status(base::ShortText& out, std::string_view node, const CacheStatus& status) {
     append_token_or_string(out, node);
     if (status.forward == Forward::none) {
         out.append("; hit"sv);
     } else if (status.forward != Forward::nowhere) {
         out.append("; fwd="sv).append(to_string(status.forward));
     }
-    if (status.forward_status != 0) {
-        out.append("; fwd-status="sv);
-        base::append_number(out, status.forward_status);
-    }
+    if (status.forward_status != 0) out.append("; fwd-status="sv).append(status.forward_status);
     if (status.stored) out.append("; stored"sv);
     if (status.collapsed) out.append("; collapsed"sv);
-    if (status.ttl) {
-        out.append("; ttl="sv);
-        base::append_number(out, status.ttl->count());
-    }
-    if (!status.detail.empty()) {
-        out.append("; detail="sv);
-        append_token_or_string(out, status.detail);
-    }
+    if (status.ttl) out.append("; ttl="sv).append(status.ttl->count());
+    if (!status.detail.empty()) append_token_or_string(out.append("; detail="sv), status.detail);
 }
 
 Refusal refusal_of(Fields response) {

@@ -1,12 +1,12 @@
 #pragma once
 
+#include "base/text/short_text.hpp"
 #include "proxy/http/fields.hpp"
 #include "proxy/http/outcome.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace proxy {
@@ -47,7 +47,7 @@ inline constexpr std::string_view kMostlyLocal = "mostly_local";
 /// Appends one list member without the field name: `node; hit; ttl=30`, `node; detail=busy` or
 /// `node; fwd=stale; fwd-status=304; ...`. The caller puts members of the received response before
 /// it. A `node` or `detail` that is no token becomes a string, with `?` for unprintable bytes.
-void append_cache_status(std::string& out, std::string_view node, const CacheStatus& status);
+void append_cache_status(base::ShortText& out, std::string_view node, const CacheStatus& status);
 
 /// The reason of a peer's refusal: the `detail` of the last member of its Cache-Status.
 Refusal refusal_of(Fields response);

@@ -13,8 +13,6 @@
 namespace proxy {
 namespace {
 
-constexpr std::size_t kLinesUsual = 16;  // of a head; more grow
-
 namespace http = boost::beast::http;
 
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
@@ -179,7 +177,7 @@ std::size_t find_head_end(std::string_view data, std::size_t& scanned) {
 }
 
 template <bool IsRequest>
-MessageParser<IsRequest>::MessageParser(Head& head, const HeadLimits& limits)
+BeastParser<IsRequest>::BeastParser(Head& head, const HeadLimits& limits)
     : head_(head), limits_(limits) {
     head_.fields.clear();
     head_.status = 0;
@@ -190,7 +188,7 @@ MessageParser<IsRequest>::MessageParser(Head& head, const HeadLimits& limits)
 }
 
 template <bool IsRequest>
-ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
+ParseError BeastParser<IsRequest>::parse_head(std::string_view bytes) {
     bytes_ = bytes;
     if constexpr (IsRequest) {
         const auto line = std::min(bytes.find('\n'), bytes.size());
@@ -216,7 +214,7 @@ ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
 }
 
 template <bool IsRequest>
-std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view bytes) {
+std::optional<std::size_t> BeastParser<IsRequest>::put_body(std::string_view bytes) {
     bytes_ = bytes;
     std::size_t consumed = 0;
     while (!this->is_done()) {
@@ -242,7 +240,7 @@ std::optional<std::size_t> MessageParser<IsRequest>::put_body(std::string_view b
 }
 
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::put_piece(std::string_view bytes, error_code& ec) {
+std::size_t BeastParser<IsRequest>::put_piece(std::string_view bytes, error_code& ec) {
     if constexpr (!IsRequest) {
         if (this->chunked() && chunk_rest_ == 0)
             if (const auto padding = chunk_padding(bytes); padding.count > 0)
@@ -254,9 +252,9 @@ std::size_t MessageParser<IsRequest>::put_piece(std::string_view bytes, error_co
 /// Feeds a copy of a chunk's line without its padding. Beast gets a whole line only, and behind a
 /// last one all trailers, because it remembers how far it has read a part.
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::put_without_padding(std::string_view bytes,
-                                                          const ChunkPadding& padding,
-                                                          error_code& ec) {
+std::size_t BeastParser<IsRequest>::put_without_padding(std::string_view bytes,
+                                                        const ChunkPadding& padding,
+                                                        error_code& ec) {
     const auto line_end = padding.at + padding.count;
     const auto end = bytes.find(padding.is_last ? "\r\n\r\n" : "\r\n", line_end);
     if (end == std::string_view::npos || end > limits_.head_bytes) {
@@ -276,7 +274,7 @@ std::size_t MessageParser<IsRequest>::put_without_padding(std::string_view bytes
 /// second quote of an extension beyond the end of the line, or for the CR LF behind trailers whose
 /// lines end in LF alone, and wait without end.
 template <bool IsRequest>
-ParseError MessageParser<IsRequest>::judge_chunk_so_far(std::string_view rest) const {
+ParseError BeastParser<IsRequest>::judge_chunk_so_far(std::string_view rest) const {
     if (!this->chunked() || chunk_rest_ > 0) return ParseError::ok;
     for (auto lf = rest.find('\n'); lf != std::string_view::npos; lf = rest.find('\n', lf + 1))
         if (lf > 0 && rest[lf - 1] != '\r') return ParseError::bad_chunk;
@@ -293,7 +291,7 @@ ParseError MessageParser<IsRequest>::judge_chunk_so_far(std::string_view rest) c
 }
 
 template <bool IsRequest>
-bool MessageParser<IsRequest>::finish_at_eof() {
+bool BeastParser<IsRequest>::finish_at_eof() {
     if (this->is_done()) return true;
     if (!this->is_header_done() || !this->need_eof()) return false;
     error_code ec;
@@ -302,20 +300,20 @@ bool MessageParser<IsRequest>::finish_at_eof() {
 }
 
 template <bool IsRequest>
-std::nullopt_t MessageParser<IsRequest>::refuse_body(ParseError error) {
+std::nullopt_t BeastParser<IsRequest>::refuse_body(ParseError error) {
     error_ = error;
     return std::nullopt;
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::fail(ParseError error, error_code& ec) {
+void BeastParser<IsRequest>::fail(ParseError error, error_code& ec) {
     error_ = error;
     ec = http::error::bad_value;
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
-                                               int version, error_code& ec) {
+void BeastParser<IsRequest>::on_request_impl(verb v, string_view method, string_view target,
+                                             int version, error_code& ec) {
     // RFC 9112 §3.2: every form of a target excludes a fragment. Octets beyond ASCII pass, because
     // real requests have them, and they end neither a line nor a field.
     if (target.find('#') != string_view::npos) return fail(ParseError::bad_target, ec);
@@ -326,8 +324,8 @@ void MessageParser<IsRequest>::on_request_impl(verb v, string_view method, strin
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, int version,
-                                                error_code& ec) {
+void BeastParser<IsRequest>::on_response_impl(int status, string_view reason, int version,
+                                              error_code& ec) {
     if (status < 100 || status > 599) return fail(ParseError::bad_status, ec);
     head_.status = static_cast<unsigned>(status);
     head_.reason = {reason.data(), reason.size()};
@@ -335,8 +333,8 @@ void MessageParser<IsRequest>::on_response_impl(int status, string_view reason, 
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_view value,
-                                             error_code& ec) {
+void BeastParser<IsRequest>::on_field_impl(field id, string_view name, string_view value,
+                                           error_code& ec) {
     const Field line{id, {name.data(), name.size()}, {value.data(), value.size()}};
     if (folded(line)) return fail(ParseError::folded_line, ec);
     if (has_forbidden_octet(line.value)) return fail(ParseError::bad_value, ec);
@@ -367,7 +365,7 @@ void MessageParser<IsRequest>::on_field_impl(field id, string_view name, string_
 /// Whether Beast has joined folded lines (RFC 9112 §5.2): in memory of its own, or in place after
 /// white space alone.
 template <bool IsRequest>
-bool MessageParser<IsRequest>::folded(const Field& line) const {
+bool BeastParser<IsRequest>::folded(const Field& line) const {
     const std::less<const char*> before;
     const auto* const end = bytes_.data() + bytes_.size();
     const auto* const value = line.value.data();
@@ -377,7 +375,7 @@ bool MessageParser<IsRequest>::folded(const Field& line) const {
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
+void BeastParser<IsRequest>::on_header_impl(error_code& ec) {
     if constexpr (IsRequest) {
         // RFC 9112 §3.2: exactly one Host in HTTP/1.1.
         if (hosts_ > 1 || (hosts_ == 0 && head_.version >= 11))
@@ -389,14 +387,14 @@ void MessageParser<IsRequest>::on_header_impl(error_code& ec) {
 }
 
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::on_body_impl(string_view body, error_code&) {
+std::size_t BeastParser<IsRequest>::on_body_impl(string_view body, error_code&) {
     sink_(sink_context_, {body.data(), body.size()});
     return body.size();
 }
 
 template <bool IsRequest>
-void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_view extensions,
-                                                    error_code& ec) {
+void BeastParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_view extensions,
+                                                  error_code& ec) {
     chunk_rest_ = size;
     // Beast accepts every byte between quotes.
     const std::string_view text(extensions.data(), extensions.size());
@@ -406,11 +404,33 @@ void MessageParser<IsRequest>::on_chunk_header_impl(std::uint64_t size, string_v
 }
 
 template <bool IsRequest>
-std::size_t MessageParser<IsRequest>::on_chunk_body_impl(std::uint64_t rest, string_view body,
-                                                         error_code&) {
+std::size_t BeastParser<IsRequest>::on_chunk_body_impl(std::uint64_t rest, string_view body,
+                                                       error_code&) {
     sink_(sink_context_, {body.data(), body.size()});
     chunk_rest_ = rest - body.size();
     return body.size();
+}
+
+template class BeastParser<true>;
+template class BeastParser<false>;
+
+template <bool IsRequest>
+ParseError MessageParser<IsRequest>::parse_head(std::string_view bytes) {
+    if (const auto plain = split_plain_head<IsRequest>(bytes, limits_, head_)) {
+        framing_ = *plain;
+        rest_ = skips_body_ ? 0 : framing_.length.value_or(0);
+        return ParseError::ok;
+    }
+    auto& beast = beast_.emplace(head_, limits_);
+    if (skips_body_) beast.skip(true);
+    return beast.parse_head(bytes);
+}
+
+template <bool IsRequest>
+std::optional<std::uint64_t> MessageParser<IsRequest>::content_length() const {
+    if (!beast_) return framing_.length;
+    const auto stated = beast_->content_length();
+    return stated ? std::optional<std::uint64_t>(*stated) : std::nullopt;
 }
 
 template class MessageParser<true>;

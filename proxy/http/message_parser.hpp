@@ -1,14 +1,15 @@
 #pragma once
 
+#include <algorithm>
 #include <boost/beast/http/basic_parser.hpp>
-#include <boost/beast/http/verb.hpp>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string_view>
-#include <vector>
+#include <type_traits>
 
-#include "proxy/http/fields.hpp"
+#include "proxy/http/head.hpp"
+#include "proxy/http/plain_head.hpp"
 
 namespace proxy {
 
@@ -47,31 +48,6 @@ std::string_view to_string(ParseError error);  // a part of a sentence
 /// The largest length of a body that a message may state: 63 bits.
 inline constexpr std::uint64_t kMaxMessageBody = std::numeric_limits<std::int64_t>::max();
 
-struct HeadLimits {
-    std::size_t request_line_bytes = 16 * 1024;
-    std::size_t head_bytes = 64 * 1024;
-    std::size_t lines = 200;
-};
-
-/// A parsed head. Views point into the parsed buffer, and live as long as its bytes stay in place.
-/// `fields` keeps order, duplicates and spelling as received.
-struct Head {
-    boost::beast::http::verb verb = boost::beast::http::verb::unknown;  // requests
-    std::string_view method;
-    std::string_view target;
-    unsigned status = 0;  // responses
-    std::string_view reason;
-    int version = 11;  // 10, 11 or 20
-    std::vector<Field> fields;
-
-    /// The first value of a field, or an empty view.
-    std::optional<std::string_view> get(boost::beast::http::field id) const {
-        for (const auto& field : fields)
-            if (field.id == id) return field.value;
-        return std::nullopt;
-    }
-};
-
 /// Judges an incomplete head, so that a caller stops waiting for a head that is already invalid: a
 /// request that begins with other bytes than a method (as TLS does), a response other than HTTP, a
 /// bare LF after a request line, a request line above its limit. `ok`: wait for more bytes.
@@ -89,8 +65,7 @@ struct ChunkPadding {
     bool is_last = false;           // the size is 0
 };
 
-/// Beast's incremental HTTP/1 parser with stricter rules in its callbacks. Heads become views, and
-/// a sink gets the pieces of a body without a copy. Each byte is parsed once.
+/// Beast's incremental HTTP/1 parser with stricter rules in its callbacks, for MessageParser.
 ///
 /// Beyond Beast 1.81 it takes blanks behind the size of a chunk in a response, as other recipients
 /// do. It refuses (RFC 9112 §2.2 to §7.1): line folding, also in trailers; control
@@ -98,13 +73,13 @@ struct ChunkPadding {
 /// requests of HTTP/1.0 this one, too; lengths and chunk sizes of more than 63 bits; a missing,
 /// repeated or malformed Host; a fragment in the target; statuses outside 100 to 599.
 template <bool IsRequest>
-class MessageParser : public boost::beast::http::basic_parser<IsRequest> {
+class BeastParser : public boost::beast::http::basic_parser<IsRequest> {
 public:
     using Base = boost::beast::http::basic_parser<IsRequest>;
     using error_code = boost::beast::error_code;
 
     /// Clears `head` and fills it. `head` outlives the parser.
-    MessageParser(Head& head, const HeadLimits& limits);
+    BeastParser(Head& head, const HeadLimits& limits);
 
     /// Parses `bytes`: exactly one head (see find_head_end), in a buffer that stays in place.
     ParseError parse_head(std::string_view bytes);
@@ -130,9 +105,6 @@ public:
     /// Whether the connection can carry another message. False for a transfer coding in HTTP/1.0,
     /// because that version has none and its sender may mean something else (RFC 9112 §6.1).
     bool keep_alive() const { return !faulty_framing_ && Base::keep_alive(); }
-
-    /// Whether Content-Length frames the body.
-    bool sized() const { return !this->chunked() && this->content_length().has_value(); }
 
 private:
     using verb = boost::beast::http::verb;
@@ -171,6 +143,71 @@ private:
     std::uint64_t chunk_rest_ = 0;  // data still to come of the present chunk
     void (*sink_)(void*, std::string_view) = nullptr;
     void* sink_context_ = nullptr;
+};
+
+extern template class BeastParser<true>;
+extern template class BeastParser<false>;
+
+/// Parses a head, and then decodes the body as it comes. Heads become views, and a sink gets the
+/// pieces of a body without a copy. Each byte is parsed once, or twice where a head is not plain
+/// (plain_head.hpp): Beast judges all other heads. One message; one thread.
+template <bool IsRequest>
+class MessageParser {
+public:
+    /// Clears `head` and fills it. `head` outlives the parser.
+    MessageParser(Head& head, const HeadLimits& limits) : head_(head), limits_(limits) {
+        head_.fields.clear();
+        head_.status = 0;
+    }
+
+    /// No body follows, whatever the head says: it answers HEAD. Before parse_head().
+    void skip_body() { skips_body_ = true; }
+    bool skips_body() const { return skips_body_; }
+
+    /// Parses `bytes`: exactly one head (see find_head_end), in a buffer that stays in place.
+    ParseError parse_head(std::string_view bytes);
+
+    /// Feeds body bytes; each decoded piece goes to `sink(string_view)`. Returns the number of
+    /// consumed bytes, or nullopt for broken framing. Call it again with the rest and more.
+    template <class Sink>
+    std::optional<std::size_t> parse_body(std::string_view bytes, Sink&& sink) {
+        if (beast_) return beast_->parse_body(bytes, sink);
+        const auto piece =
+            bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(rest_, bytes.size())));
+        if (!piece.empty()) sink(piece);
+        rest_ -= piece.size();
+        return piece.size();
+    }
+
+    /// The reason, after a refusal of a head or a body.
+    ParseError error() const { return beast_ ? beast_->error() : ParseError::ok; }
+
+    /// The message has ended.
+    bool is_done() const { return beast_ ? beast_->is_done() : rest_ == 0; }
+
+    /// Reports the end of the connection. True if the message is complete by it.
+    bool finish_at_eof() { return beast_ ? beast_->finish_at_eof() : rest_ == 0; }
+
+    /// Whether the connection can carry another message. False for a transfer coding in HTTP/1.0,
+    /// because that version has none and its sender may mean something else (RFC 9112 §6.1).
+    bool keep_alive() const { return beast_ ? beast_->keep_alive() : framing_.keep_alive; }
+
+    /// The end of the connection ends the body.
+    bool need_eof() const { return beast_ && beast_->need_eof(); }
+
+    bool chunked() const { return beast_ && beast_->chunked(); }
+    /// What Content-Length states.
+    std::optional<std::uint64_t> content_length() const;
+    /// Whether Content-Length frames the body.
+    bool sized() const { return !chunked() && content_length().has_value(); }
+
+private:
+    Head& head_;
+    HeadLimits limits_;
+    bool skips_body_ = false;
+    PlainFraming framing_;                         // of a plain head
+    std::uint64_t rest_ = 0;                       // of its body
+    std::optional<BeastParser<IsRequest>> beast_;  // for a head that is not plain
 };
 
 extern template class MessageParser<true>;

@@ -3,6 +3,7 @@
 #include <boost/beast/http/status.hpp>
 
 #include "base/text/number.hpp"
+#include "base/text/short_text.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 
@@ -34,12 +35,13 @@ std::size_t rendered_bytes(Fields received, std::string_view node) {
 void append_status_line(std::string& out, unsigned code) {
     using boost::beast::http::status;
     const auto known = boost::beast::http::int_to_status(code);
-    out.append("HTTP/1.1 "sv).append(std::to_string(code)).append(" "sv);
+    base::ShortText text(out);
+    text.append("HTTP/1.1 "sv).append(code).append(" "sv);
     if (known != status::unknown) {  // a reason may be empty (RFC 9112 §4)
         const auto reason = boost::beast::http::obsolete_reason(known);
-        out.append(reason.data(), reason.size());
+        text.append({reason.data(), reason.size()});
     }
-    out.append("\r\n"sv);
+    text.append("\r\n"sv);
 }
 
 void append_line(std::string& out, const Field& line) {

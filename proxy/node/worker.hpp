@@ -51,7 +51,9 @@ public:
     }
 
     ConfigInEffect settings;
-    boost::asio::io_context io{1};
+    // Its sockets are used by the worker's thread alone, so Asio takes no lock for each of their
+    // operations. Other threads may post.
+    boost::asio::io_context io{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
     base::TimerWheel wheel{io.get_executor()};
     WorkerCounters counters;
     Upstream upstream;

@@ -31,7 +31,7 @@ private:
 /// A connection that the acceptor has let in.
 struct AcceptedConnection {
     // No aggregate: GCC 12 destroys those twice in a co_await expression.
-    AcceptedConnection(boost::asio::ip::tcp::socket from, Scheme speaks,
+    AcceptedConnection(boost::asio::ip::tcp::socket&& from, Scheme speaks,
                        boost::asio::ip::address of)
         : socket(std::move(from)), scheme(speaks), remote(std::move(of)) {}
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "base/text/number.hpp"
+#include "base/text/short_text.hpp"
 #include "proxy/http/connection_login.hpp"
 #include "proxy/http/min_age.hpp"
 #include "proxy/http/redirects.hpp"
@@ -117,18 +117,20 @@ void Transaction::begin(const ResponseHead& stated, const LiveFields* live,
         head.stored = edit(rule->response_fields, head.stored);
     if (head.status == 401 && request.head.version >= 20)
         head.stored = without_connection_logins(head.stored);
-    if (age) {
-        out.append("Age: "sv);
-        base::append_number(out,
-                            static_cast<std::uint64_t>(std::max<std::int64_t>(age->count(), 0)));
-        out.append("\r\n"sv);
+    {
+        base::ShortText text(out);
+        if (age)
+            text.append("Age: "sv).append(std::max<std::int64_t>(age->count(), 0)).append("\r\n"sv);
+        text.append("Cache-Status: "sv);
+        if (live && !live->cache_status.empty()) text.append(live->cache_status).append(", "sv);
+        const auto ours = text.size();
+        append_cache_status(text, config().node, status);
+        if (service.shared.access_log.enabled()) {
+            text.flush();
+            stats.details.cache_status.assign(out, ours);
+        }
+        text.append("\r\n"sv);
     }
-    out.append("Cache-Status: "sv);
-    if (live && !live->cache_status.empty()) out.append(live->cache_status).append(", "sv);
-    const auto ours = out.size();
-    append_cache_status(out, config().node, status);
-    if (service.shared.access_log.enabled()) stats.details.cache_status.assign(out, ours);
-    out.append("\r\n"sv);
     stats.status = head.status;
     writer.begin(head);
 }

@@ -39,7 +39,7 @@ ResponseReader::Step ResponseReader::take_head(base::ReadBuffer& buffer, std::si
 
 ParseError ResponseReader::parse_head(bool to_head) {
     parser_.emplace(head_, limits_);
-    if (to_head) parser_->skip(true);
+    if (to_head) parser_->skip_body();
     return parser_->parse_head(head_bytes_);
 }
 
@@ -63,12 +63,11 @@ void ResponseReader::drop_pieces(base::ReadBuffer& buffer) {
 }
 
 std::optional<std::uint64_t> ResponseReader::content_length() const {
-    if (!parser_ || !parser_->sized()) return std::nullopt;
-    return *parser_->content_length();
+    return parser_ && parser_->sized() ? parser_->content_length() : std::nullopt;
 }
 
 bool ResponseReader::announces_a_body() const {
-    return parser_ && parser_->skip() &&
+    return parser_ && parser_->skips_body() &&
            (parser_->chunked() || parser_->content_length().value_or(0) > 0);
 }
 

@@ -25,9 +25,15 @@ protected:
         const auto head = std::string("GET http://h/a HTTP/1.") + (version == 11 ? "1" : "0") +
                           "\r\nHost: h\r\n\r\n";
         line.write_far(head);
-        auto received = ClientConnection::ReadResult::closed;
-        boost::asio::co_spawn(io, connection.receive_head(),
-                              [&](std::exception_ptr, auto result) { received = result; });
+        auto received = connection.begin_head();
+        const auto receive = [&]() -> boost::asio::awaitable<void> {
+            while (!received) {
+                boost::system::error_code ec;
+                const auto bytes = co_await connection.read(ec);
+                received = connection.go_on_with_head(bytes, ec);
+            }
+        };
+        boost::asio::co_spawn(io, receive, boost::asio::detached);
         test::run_until(io, [&] { return received == ClientConnection::ReadResult::head; });
         EXPECT_EQ(reader.parse(request), ParseError::ok);
         writer.start();

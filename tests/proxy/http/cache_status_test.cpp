@@ -12,7 +12,9 @@ using test::Head;
 
 std::string member(const CacheStatus& status, std::string_view node = "a") {
     std::string out;
-    append_cache_status(out, node, status);
+    base::ShortText text(out);
+    append_cache_status(text, node, status);
+    text.flush();
     return out;
 }
 
@@ -52,7 +54,9 @@ TEST(CacheStatus, WritesNodesThatAreNoTokensAsStrings) {
 
 TEST(CacheStatus, IsAppendedToEarlierMembers) {
     std::string out = "origin-cdn; hit, ";
-    append_cache_status(out, "a", {.forward = Forward::uri_miss});
+    base::ShortText text(out);
+    append_cache_status(text, "a", {.forward = Forward::uri_miss});
+    text.flush();
     EXPECT_EQ(out, "origin-cdn; hit, a; fwd=uri-miss");
 }
 
