@@ -30,7 +30,7 @@ CMD ["run", "--config", "/etc/hearsay/hearsay.json"]
 FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        cmake g++ ninja-build pkg-config \
+        clang-16 lld-16 llvm-16 cmake ninja-build pkg-config \
         libboost1.81-dev libc-ares-dev libcli11-dev libcrypt-dev libfmt-dev libnghttp2-dev libspdlog-dev libssl-dev \
         libsystemd-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
