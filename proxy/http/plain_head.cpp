@@ -129,7 +129,8 @@ std::optional<PlainFraming> split_plain_head(std::string_view bytes, const HeadL
             return std::nullopt;
         head.fields.push_back(*parts);
     }
-    const auto is_whole = bytes.empty() && (IsRequest ? hosts == 1 : shows_its_end(head.status, framing));
+    const auto is_whole =
+        bytes.empty() && (IsRequest ? hosts == 1 : shows_its_end(head.status, framing));
     return is_whole ? std::optional(framing) : std::nullopt;
 }
 

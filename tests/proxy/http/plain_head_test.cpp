@@ -45,9 +45,8 @@ std::optional<std::string> judged(const std::string& bytes) {
     BeastParser<IsRequest> parser(head, {});
     if (parser.parse_head(bytes) != ParseError::ok) return std::nullopt;
     const auto length = parser.content_length();
-    return described<IsRequest>(
-        head, length ? std::optional<std::uint64_t>(*length) : std::nullopt, parser.keep_alive(),
-        parser.is_done());
+    return described<IsRequest>(head, length ? std::optional<std::uint64_t>(*length) : std::nullopt,
+                                parser.keep_alive(), parser.is_done());
 }
 
 /// A head of the test, and all that come from it by one other octet, one more or one fewer.
@@ -104,8 +103,8 @@ TEST(PlainHead, IsSplitAsBeastDoes) {
 
 TEST(PlainHead, LeavesTheOthersToBeast) {
     for (const std::string line :
-         {"Transfer-Encoding: chunked", "Upgrade: x", "Connection: upgrade", "Connection: ",
-          "Proxy-Connection: close", "Host: h", " folded", "Content-Length: 1, 1",
+         {"Transfer-Encoding: chunked", "Upgrade: x", "Connection: upgrade",
+          "Connection: ", "Proxy-Connection: close", "Host: h", " folded", "Content-Length: 1, 1",
           "Content-Length: 1\r\nContent-Length: 1", "Content-Length: 1234567890123456789",
           "Content-Length: +1", "no colon"}) {
         const auto rest = "Host: h\r\n" + line + "\r\n\r\n";
