@@ -24,9 +24,11 @@ inline constexpr std::size_t kAcceptsAtOnce = 64;
 class Listener {
 public:
     using Socket = boost::asio::ip::tcp::socket;
+    using Endpoint = boost::asio::ip::tcp::endpoint;
     struct Hooks {
-        /// A new connection, to be moved away. The hook may close the listener.
-        std::function<void(Socket&&)> take;
+        /// A new connection, to be moved away, and its other end. It sends small segments at once
+        /// (TCP_NODELAY). The hook may close the listener.
+        std::function<void(Socket&&, const Endpoint& from)> take;
         /// Accepting pauses: the reason, and the number of connections closed unserved.
         std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};
         /// Whether another connection may be taken; otherwise it waits in the kernel. Empty:
@@ -50,7 +52,7 @@ public:
     boost::asio::awaitable<void> run(Hooks hooks);
     /// Takes the connections that the kernel has accepted, stops others and closes. A connection
     /// between the last accept() and a plain close() would be reset.
-    void drain(const std::function<void(Socket&&)>& take);
+    void drain(const std::function<void(Socket&&, const Endpoint& from)>& take);
     void close();
 
     bool is_open() const { return acceptor_.is_open(); }

@@ -133,7 +133,7 @@ AdminServer::AdminServer(asio::io_context& control, const HostPort& where, NodeC
 
 void AdminServer::start() {
     base::Listener::Hooks hooks;
-    hooks.take = [this](tcp::socket socket) { take(std::move(socket)); };
+    hooks.take = [this](tcp::socket&& socket, const tcp::endpoint&) { take(std::move(socket)); };
     auto listening = listener_.run(std::move(hooks));
     tasks_.spawn(std::move(listening));
 }

@@ -39,9 +39,9 @@ void Acceptor::listen(int acceptor_fd, Scheme scheme) {
 void Acceptor::start() {
     for (auto& door : doors_) {
         base::Listener::Hooks hooks;
-        hooks.take = [this, &door](tcp::socket&& socket) {
+        hooks.take = [this, &door](tcp::socket&& socket, const tcp::endpoint& from) {
             try {
-                admit(std::move(socket), door.scheme);
+                admit(std::move(socket), from, door.scheme);
             } catch (const std::exception&) {
                 service_.shared.faults.note("a new connection");
                 throw;  // the listener pauses
@@ -59,14 +59,11 @@ void Acceptor::start() {
     }
 }
 
-void Acceptor::admit(tcp::socket&& socket, Scheme scheme) {
+void Acceptor::admit(tcp::socket&& socket, const tcp::endpoint& from, Scheme scheme) {
     ++service_.counters.connections_accepted;
     // A reload may have taken away what this listener needs.
     if (scheme == Scheme::https && !service_.settings.files().tls->server) return;
-    boost::system::error_code gone;
-    const auto remote = socket.remote_endpoint(gone);
-    if (gone) return;
-    AcceptedConnection client(std::move(socket), scheme, base::plain_address(remote.address()));
+    AcceptedConnection client(std::move(socket), scheme, base::plain_address(from.address()));
     if (!let_in(client)) return;  // closed
     auto task = serve_client(service_, std::move(client));
     tasks_.spawn(std::move(task));
@@ -181,7 +178,9 @@ void Acceptor::note_refused(std::size_t count) {
 void Acceptor::drain() {
     service_.connections.begin_drain();
     for (auto& door : doors_)
-        door.listener.drain([&](tcp::socket&& socket) { admit(std::move(socket), door.scheme); });
+        door.listener.drain([&](tcp::socket&& socket, const tcp::endpoint& from) {
+            admit(std::move(socket), from, door.scheme);
+        });
     tasks_.close();
     service_.connections.drain();
 }

@@ -46,7 +46,8 @@ private:
         base::Listener listener;
         Scheme scheme;
     };
-    void admit(boost::asio::ip::tcp::socket&& socket, Scheme scheme);
+    void admit(boost::asio::ip::tcp::socket&& socket, const boost::asio::ip::tcp::endpoint& from,
+               Scheme scheme);
     bool let_in(AcceptedConnection& client);
     bool let_in_stranger(AcceptedConnection& client);
     bool make_room(ConnectionVerdict verdict, const ConnectionLoad& load,

@@ -66,7 +66,6 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection&& 
     stranger_ = std::move(client.stranger);
     waits_since_ = base::TimerWheel::Clock::now();
     boost::system::error_code ec;
-    socket_.set_option(asio::ip::tcp::no_delay(true), ec);
     socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
         tls_.open(std::make_unique<base::TlsSession>(*service.settings.files().tls->server,

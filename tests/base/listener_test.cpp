@@ -26,7 +26,13 @@ protected:
         at = {asio::ip::address_v4::loopback(), listener.port()};
     }
     void run(Listener::Hooks hooks) {
-        hooks.take = [this](tcp::socket socket) { taken.push_back(std::move(socket)); };
+        hooks.take = [this](tcp::socket&& socket, const tcp::endpoint& from) {
+            EXPECT_EQ(from, socket.remote_endpoint());
+            tcp::no_delay sends_at_once;
+            socket.get_option(sends_at_once);
+            EXPECT_TRUE(sends_at_once.value());
+            taken.push_back(std::move(socket));
+        };
         asio::co_spawn(io, listener.run(std::move(hooks)), [this](const std::exception_ptr& bug) {
             if (bug) std::rethrow_exception(bug);
             ended = true;
@@ -112,7 +118,7 @@ TEST_F(ListenerTest, ClosesWhoWaitsWhenNoDescriptorIsLeft) {
 TEST_F(ListenerTest, DrainTakesWhoIsThereAndNobodyAfter) {
     connect();
     connect();
-    listener.drain([this](tcp::socket socket) { taken.push_back(std::move(socket)); });
+    listener.drain([this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
     EXPECT_EQ(taken.size(), 2u);
     EXPECT_FALSE(listener.is_open());
     EXPECT_EQ(listener.port(), 0);
@@ -131,7 +137,7 @@ TEST_F(ListenerTest, AnotherGoesOnWithTheSocketItGivesAway) {
     EXPECT_TRUE(ended);
     EXPECT_EQ(next.port(), at.port());
     connect();
-    next.drain([this](tcp::socket socket) { taken.push_back(std::move(socket)); });
+    next.drain([this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
     EXPECT_EQ(taken.size(), 1u);
 }
 
