@@ -35,15 +35,15 @@ public:
     void use(std::size_t cache, std::uint32_t object) {
         if (capacity_ > 0) orders_[cache]->touch(object);
     }
-    /// Stores an object, and calls `evicted(object)` for each one that makes room for it.
-    /// Preconditions: may_hold(), not has().
+    /// Stores an object of that sender, and calls `evicted(object)` for each one that makes room
+    /// for it. Preconditions: may_hold(), not has().
     template <class Evicted>
-    void store(std::size_t cache, std::uint32_t object, Evicted evicted) {
+    void store(std::size_t cache, std::uint32_t object, proxy::SentBy sender, Evicted evicted) {
         if (capacity_ > 0) {
             const auto bytes = objects_.charged(object);
             while (used_[cache] + bytes > capacity_) evicted(evict(cache));
             used_[cache] += bytes;
-            orders_[cache]->insert(object);
+            orders_[cache]->insert(object, sender);
         }
         holders_.add(object, cache);
     }

@@ -19,7 +19,7 @@ class GdsfOrder final : public EvictionOrder {
 public:
     explicit GdsfOrder(const Objects& objects) : objects_(objects) {}
 
-    void insert(std::uint32_t object) override { place(object, 1); }
+    void insert(std::uint32_t object, proxy::SentBy) override { place(object, 1); }
     void touch(std::uint32_t object) override {
         const auto at = entries_.find(object)->second;
         order_.erase(at);

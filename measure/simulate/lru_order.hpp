@@ -17,7 +17,7 @@ public:
     LruOrder(Replacement replacement, const Holders& holders, std::size_t proxy)
         : replacement_(replacement), holders_(holders), proxy_(proxy) {}
 
-    void insert(std::uint32_t object) override { list_.insert(object, 0); }
+    void insert(std::uint32_t object, proxy::SentBy) override { list_.insert(object, 0); }
     void touch(std::uint32_t object) override;
     std::uint32_t pop() override { return list_.remove(victim()); }
 

@@ -11,7 +11,7 @@ namespace measure {
 /// NSDI 2024.
 class SieveOrder final : public EvictionOrder {
 public:
-    void insert(std::uint32_t object) override { list_.insert(object, 0); }
+    void insert(std::uint32_t object, proxy::SentBy) override { list_.insert(object, 0); }
     void touch(std::uint32_t object) override { list_.set_mark(list_.find(object), true); }
     std::uint32_t pop() override {
         for (;; hand_ = list_.newer(hand_)) {

@@ -108,7 +108,7 @@ private:
                 alone.use(home, object);
                 continue;
             }
-            alone.store(home, object, [&](std::uint32_t) { --held[home]; });
+            alone.store(home, object, proxy::SentBy::origin, [&](std::uint32_t) { --held[home]; });
             most = std::max(most, ++held[home]);
         }
         return most;
@@ -134,7 +134,7 @@ private:
         if (flight.from_peer && !keeps_copy(flight)) return;
         if (!caches_.has(proxy, object)) {
             if (!caches_.may_hold(object)) return;
-            store(proxy, object, flight.ends);
+            store(flight);
         }
         freshness_.set(proxy, object, flight.fresh_until);
     }
@@ -286,8 +286,10 @@ private:
         counts_.peer_hit_bytes += bytes;
     }
 
-    void store(std::size_t proxy, std::uint32_t object, TimePoint now) {
-        caches_.store(proxy, object, [&](std::uint32_t victim) {
+    void store(const Flights::Flight& flight) {
+        const auto [proxy, object, now] = std::tuple(flight.proxy, flight.object, flight.ends);
+        const auto sender = flight.from_peer ? proxy::SentBy::peer : proxy::SentBy::origin;
+        caches_.store(proxy, object, sender, [&](std::uint32_t victim) {
             ++counts_.evicted;
             freshness_.removed(proxy, victim);
             if (knowledge_) knowledge_->removed(proxy, victim, now);

@@ -19,7 +19,7 @@ std::uint32_t WTinyLfuOrder::remove(Place place) {
     return object;
 }
 
-void WTinyLfuOrder::insert(std::uint32_t object) {
+void WTinyLfuOrder::insert(std::uint32_t object, proxy::SentBy) {
     lists_.insert(object, window);
     bytes_[window] += objects_.charged(object);
     sketch_.make_room_for(++count_);

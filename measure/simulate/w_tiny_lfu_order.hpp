@@ -22,7 +22,7 @@ public:
 
     explicit WTinyLfuOrder(const Objects& objects) : objects_(objects) {}
 
-    void insert(std::uint32_t object) override;
+    void insert(std::uint32_t object, proxy::SentBy) override;
     void touch(std::uint32_t object) override;
     std::uint32_t pop() override;
 

@@ -110,7 +110,8 @@ private:
     }
 
     void store_in_memory(std::uint32_t object) {
-        if (memory_.may_hold(object)) memory_.store(0, object, [](std::uint32_t) {});
+        if (memory_.may_hold(object))
+            memory_.store(0, object, proxy::SentBy::origin, [](std::uint32_t) {});
     }
     bool is_admitted(std::uint32_t object) {
         if (config_.admission == proxy::DiskAdmission::always) return true;

@@ -53,6 +53,7 @@ StoreCandidate Delivery::candidate(const ReceivedHead& from) const {
 StoreCandidate Delivery::block_candidate(const ReceivedHead& from) const {
     auto block = std::make_shared<StoredResponse>();
     block->status = from.head.status;
+    block->from_peer = from.from_peer;
     block->arrival = from.arrival.with_sleep();
     block->freshness = block_freshness();
     const auto& key = job_.wanted.request->key;

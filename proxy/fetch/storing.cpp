@@ -137,6 +137,7 @@ std::string names_missing(std::string_view names, std::string_view others) {
 StoreCandidate candidate(const StoringRequest& storing, const ReceivedHead& from) {
     StoreCandidate made{std::make_shared<StoredResponse>()};
     made.verdict = judge(storing, from.head.status, from.head.fields, from, made);
+    made.response->from_peer = from.from_peer;
     if (from.of_client) made.verdict = StorageVerdict::authorization;
     return made;
 }
@@ -182,6 +183,7 @@ RefreshedResponse refreshed(const StoringRequest& storing, const StoredResponse&
     result.candidate.verdict =
         judge(storing, stored.status, updated.merged(), not_modified, result.candidate);
     response.server = stored.server;  // a 304 of another server brings no bytes
+    response.from_peer = stored.from_peer;
     // A response for one client stays personal, whatever another client's exchange says. Only a new
     // response can be for all.
     if (stored.freshness.personal) make_personal(response.freshness);

@@ -6,10 +6,15 @@
 namespace proxy {
 namespace {
 
-/// A use has the value kWorthOfAByte divided by the size, which counts as kSmallest at least: 2^20
-/// for small objects, 1 from 64 MiB on. The largest value, with all uses, is far below 2^31.
-constexpr std::uint64_t kWorthOfAByte = 1 << 26, kSmallest = 64;
+/// A use of a copy is worth kWorthOfAByte divided by the size, which counts as kSmallest at least:
+/// 2^20 for small objects, 1 from 64 MiB on. A use of what the origin sent is worth kWorthOfOrigin
+/// times as much.
+constexpr std::uint64_t kWorthOfAByte = 1 << 26, kSmallest = 64, kWorthOfOrigin = 4;
 constexpr std::uint8_t kMaxFrequency = 30;
+static_assert(std::bit_width(kWorthOfAByte / kSmallest * kWorthOfOrigin * (kMaxFrequency + 1)) ==
+              EvictionQueue::kWorthClasses);
+/// So far ahead of the clock is the value of a victim that is not there. Above all others.
+constexpr std::uint32_t kFar = 1u << 30;
 
 /// Values grow without end, so they are compared by their distance.
 bool ahead(std::uint32_t value, std::uint32_t other) {
@@ -18,10 +23,23 @@ bool ahead(std::uint32_t value, std::uint32_t other) {
 
 }  // namespace
 
+std::size_t EvictionQueue::worth_class(const Node& node) {
+    const auto of_a_use =
+        std::max<std::uint64_t>(kWorthOfAByte / std::max(node.bytes_, kSmallest), 1);
+    const auto times = node.sender_ == SentBy::peer ? 1 : kWorthOfOrigin;
+    return static_cast<std::size_t>(std::bit_width(of_a_use * times * (1u + node.frequency_))) - 1;
+}
+
 EvictionQueue::List& EvictionQueue::list_of(const Node& node) {
     if (node.in_ == Node::In::pinned) return pinned_;
-    if (!by_size_.empty()) return by_size_[static_cast<std::size_t>(std::bit_width(node.bytes_))];
+    if (!by_worth_.empty()) return by_worth_[worth_class(node)];
     return node.in_ == Node::In::small ? small_ : main_;
+}
+
+void EvictionQueue::favour(Favour what, std::atomic<std::uint32_t>& clock) {
+    by_worth_.resize(what == Favour::requests ? kWorthClasses : 0);
+    clock_ = &clock;
+    note_least();
 }
 
 void EvictionQueue::push(Node::In in, Node& node) {
@@ -34,6 +52,9 @@ void EvictionQueue::push(Node::In in, Node& node) {
     to.bytes += node.bytes_;
     ++to.count;
     count(in, node.bytes_);
+    if (in == Node::In::pinned || by_worth_.empty()) return;
+    if (ahead(least_.load(std::memory_order_relaxed), node.value_))
+        least_.store(node.value_, std::memory_order_relaxed);
 }
 
 void EvictionQueue::unlink(Node& node) {
@@ -47,12 +68,13 @@ void EvictionQueue::unlink(Node& node) {
     node.previous_ = node.next_ = nullptr;
 }
 
-void EvictionQueue::insert(Node& node, std::uint64_t bytes) {
+void EvictionQueue::insert(Node& node, std::uint64_t bytes, SentBy sender) {
     if (node.queued()) {
         const auto in = node.in_;
-        if (!by_size_.empty() && in != Node::In::pinned) {
+        if (!by_worth_.empty()) {
             unlink(node);
             node.bytes_ = bytes;
+            node.sender_ = sender;
             set_value(node);
             return push(in, node);
         }
@@ -60,14 +82,16 @@ void EvictionQueue::insert(Node& node, std::uint64_t bytes) {
         of.bytes = of.bytes - node.bytes_ + bytes;
         count(in, bytes - node.bytes_);
         node.bytes_ = bytes;
+        node.sender_ = sender;
         return;
     }
     node.bytes_ = bytes;
+    node.sender_ = sender;
     node.uses_ = 0;
     node.frequency_ = 0;
     set_value(node);
-    if (!by_size_.empty()) return push(Node::In::main, node);
-    const auto returns = ghosts_.erase(node.hash.low) > 0;
+    if (!by_worth_.empty()) return push(Node::In::main, node);
+    const auto returns = ghosts_.erase(node.hash.low) > 0 && sender == SentBy::origin;
     push(returns ? Node::In::main : Node::In::small, node);
 }
 
@@ -81,39 +105,48 @@ void EvictionQueue::pin(Node& node) {
 }
 
 void EvictionQueue::set_value(Node& node) const {
-    const auto of_a_use =
-        std::max<std::uint64_t>(kWorthOfAByte / std::max(node.bytes_, kSmallest), 1);
-    node.value_ = clock_ + static_cast<std::uint32_t>(of_a_use * (1u + node.frequency_));
+    if (by_worth_.empty()) return;
+    node.value_ = clock_->load(std::memory_order_relaxed) + (std::uint32_t{1} << worth_class(node));
 }
 
-/// Objects that were used since the last look get their new value, and go to the other end.
-EvictionQueue::Node* EvictionQueue::oldest_unused(List& list) {
-    while (list.tail && list.tail->uses_ > 0) {
-        auto& node = *list.tail;
-        unlink(node);
-        node.frequency_ = static_cast<std::uint8_t>(
-            std::min<unsigned>(kMaxFrequency, node.frequency_ + unsigned{node.uses_}));
-        node.uses_ = 0;
-        set_value(node);
-        push(Node::In::main, node);
-    }
-    return list.tail;
+/// The uses since the last look take effect.
+void EvictionQueue::renew(Node& node) {
+    unlink(node);
+    node.frequency_ = static_cast<std::uint8_t>(
+        std::min<unsigned>(kMaxFrequency, node.frequency_ + unsigned{node.uses_}));
+    node.uses_ = 0;
+    set_value(node);
+    push(Node::In::main, node);
 }
 
-EvictionQueue::Node* EvictionQueue::pop_least_value() {
+void EvictionQueue::note_least() {
+    auto least = clock_->load(std::memory_order_relaxed) + kFar;
+    for (const auto& list : by_worth_)
+        if (list.tail && ahead(least, list.tail->value_)) least = list.tail->value_;
+    least_.store(least, std::memory_order_relaxed);
+}
+
+EvictionQueue::Node* EvictionQueue::pop_least_value(std::optional<std::uint32_t> most) {
     Node* least = nullptr;
-    for (auto& list : by_size_) {
-        auto* const oldest = oldest_unused(list);
-        if (oldest && (!least || ahead(least->value_, oldest->value_))) least = oldest;
+    for (auto& list : by_worth_) {
+        const auto may_be_least = [&] {
+            return list.tail && (!least || ahead(least->value_, list.tail->value_));
+        };
+        while (may_be_least() && list.tail->uses_ > 0) renew(*list.tail);
+        if (may_be_least()) least = list.tail;
     }
-    if (!least) return nullptr;
-    unlink(*least);
-    if (ahead(least->value_, clock_)) clock_ = least->value_;
-    return least;
+    const auto goes = least && !(most && ahead(least->value_, *most));
+    if (goes) {
+        unlink(*least);
+        if (ahead(least->value_, clock_->load(std::memory_order_relaxed)))
+            clock_->store(least->value_, std::memory_order_relaxed);
+    }
+    note_least();
+    return goes ? least : nullptr;
 }
 
-EvictionQueue::Node* EvictionQueue::pop_victim() {
-    if (!by_size_.empty()) return pop_least_value();
+EvictionQueue::Node* EvictionQueue::pop_victim(std::optional<std::uint32_t> most) {
+    if (!by_worth_.empty()) return pop_least_value(most);
     while (small_.tail || main_.tail) {
         const auto from_small =
             small_.tail && (!main_.tail || small_.bytes * kSmallShare >= bytes());
@@ -121,7 +154,7 @@ EvictionQueue::Node* EvictionQueue::pop_victim() {
         unlink(node);
         if (from_small) {
             // Another request used it beside the one that brought it.
-            if (node.uses_ > 0) {
+            if (node.uses_ >= (node.sender_ == SentBy::peer ? 2 : 1)) {
                 node.uses_ = 0;
                 push(Node::In::main, node);
                 continue;
@@ -130,7 +163,7 @@ EvictionQueue::Node* EvictionQueue::pop_victim() {
             return &node;
         }
         if (node.uses_ > 0) {
-            --node.uses_;
+            node.uses_ = node.sender_ == SentBy::peer ? 0 : node.uses_ - 1;
             push(Node::In::main, node);
             continue;
         }

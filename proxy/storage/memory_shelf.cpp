@@ -36,13 +36,15 @@ std::optional<std::size_t> MemoryShelf::next_to_displace(Entry& entry) {
 void MemoryShelf::weigh(Entry& entry) {
     std::vector<summary::KeyHash> tags;
     std::uint64_t bytes = 0;
+    auto sender = SentBy::peer;
     for (const auto& variant : entry.variants) {
         const auto& response = *variant.response;
         tags.insert(tags.end(), response.tags.begin(), response.tags.end());
         bytes += response.charge.bytes() + response.body->memory_bytes();
+        if (!response.from_peer) sender = SentBy::origin;
     }
     tagged_.set(entry.hash, entry.tags, std::move(tags));
-    queue_.insert(entry, bytes);
+    queue_.insert(entry, bytes, sender);
 }
 
 void MemoryShelf::erase(Entry& entry) {

@@ -119,11 +119,16 @@ public:
         queue_.unpin_unless(
             [](const auto& node) { return in_use(static_cast<const Entry&>(node)); });
     }
-    /// Takes the next entry to evict, or null, out of the queue. The caller erases or pins it.
-    Entry* pop_victim() { return static_cast<Entry*>(queue_.pop_victim()); }
+    /// Takes the next entry to evict, or null, out of the queue. The caller erases or pins it. See
+    /// EvictionQueue::pop_victim().
+    Entry* pop_victim(std::optional<std::uint32_t> most) {
+        return static_cast<Entry*>(queue_.pop_victim(most));
+    }
+    /// See EvictionQueue::least().
+    std::uint32_t least() const { return queue_.least(); }
     /// See EvictionQueue::count_into().
     void count_evictable_into(std::atomic<std::uint64_t>& total) { queue_.count_into(total); }
-    void favour(Favour what) { queue_.favour(what); }
+    void favour(Favour what, std::atomic<std::uint32_t>& clock) { queue_.favour(what, clock); }
     std::uint64_t evictable_bytes() const { return queue_.bytes(); }
 
     std::uint64_t objects() const { return entries_.size(); }

@@ -22,7 +22,8 @@ MemoryTier::MemoryTier(base::MemoryBudget& budget, StoreShards& shards, Announce
 }
 
 void MemoryTier::favour(Favour what) {
-    for (auto& in : shards_) in.memory.favour(what);
+    favour_ = what;
+    for (auto& in : shards_) in.memory.favour(what, clock_);
 }
 
 void MemoryTier::pin(summary::KeyHash key) {
@@ -32,12 +33,12 @@ void MemoryTier::pin(summary::KeyHash key) {
     if (entry && entry->queued() && MemoryShelf::in_use(*entry)) in.memory.pin(*entry);
 }
 
-bool MemoryTier::evict_one(StoreShard& in, std::uint64_t left) {
+bool MemoryTier::evict_one(StoreShard& in, std::uint64_t left, std::optional<std::uint32_t> most) {
     DroppedResponses dropped;  // destroyed after the lock is released
     const std::lock_guard lock(in.mutex);
     in.memory.unpin_unused();
     if (evictable_.load(std::memory_order_relaxed) <= left) return false;
-    auto* const entry = in.memory.pop_victim();
+    auto* const entry = in.memory.pop_victim(most);
     if (!entry) return false;
     if (MemoryShelf::in_use(*entry)) {
         in.memory.pin(*entry);
@@ -48,18 +49,34 @@ bool MemoryTier::evict_one(StoreShard& in, std::uint64_t left) {
     return true;
 }
 
-template <class Enough>
-bool MemoryTier::evict_until(Enough enough, std::uint64_t left) {
-    const auto evictable_in = [this](std::size_t shard) {
+bool MemoryTier::evict_one(std::uint64_t left) {
+    const auto turn = next_victim_.fetch_add(1, std::memory_order_relaxed);
+    if (favour_ == Favour::requests) {
+        unpin_unused_in(turn);  // nothing may be evictable there so far
+        if (evictable_.load(std::memory_order_relaxed) <= left) return false;
+        return evict_least(
+            clock_.load(std::memory_order_relaxed),
+            [this](std::size_t shard) { return shards_[shard].memory.least(); },
+            [&](std::size_t shard, auto most) { return evict_one(shards_[shard], left, most); });
+    }
+    const auto [fuller, other] = shards_of_turn(turn, [this](std::size_t shard) {
         const std::lock_guard lock(shards_[shard].mutex);
         return shards_[shard].memory.evictable_bytes();
-    };
+    });
+    return evict_one(shards_[fuller], left) || evict_one(shards_[other], left);
+}
+
+void MemoryTier::unpin_unused_in(std::size_t turn) {
+    auto& in = shards_[turn % kShards];
+    const std::lock_guard lock(in.mutex);
+    in.memory.unpin_unused();
+}
+
+template <class Enough>
+bool MemoryTier::evict_until(Enough enough, std::uint64_t left) {
     std::size_t empty_shards = 0;
     while (!enough()) {
-        const auto turn = next_victim_.fetch_add(1, std::memory_order_relaxed);
-        const auto [fuller, other] = shards_of_turn(turn, evictable_in);
-        const auto evicted = evict_one(shards_[fuller], left) || evict_one(shards_[other], left);
-        empty_shards = evicted ? 0 : empty_shards + 1;
+        empty_shards = evict_one(left) ? 0 : empty_shards + 1;
         if (empty_shards == kShards) return false;
     }
     return true;

@@ -66,7 +66,11 @@ public:
 private:
     /// One step. False when the shard has nothing evictable, or all of them together have at most
     /// `left`.
-    bool evict_one(StoreShard& shard, std::uint64_t left);
+    bool evict_one(StoreShard& shard, std::uint64_t left,
+                   std::optional<std::uint32_t> most = std::nullopt);
+    /// The same in a shard that the order of eviction chooses.
+    bool evict_one(std::uint64_t left);
+    void unpin_unused_in(std::size_t turn);
     /// False if `enough` cannot be reached.
     template <class Enough>
     bool evict_until(Enough enough, std::uint64_t left);
@@ -77,6 +81,8 @@ private:
     ShortagePeriod full_;                      // nothing is left to evict
     std::atomic<std::uint64_t> evictable_{0};  // in the queues of all shards
     std::atomic<std::size_t> next_victim_{0};
+    Favour favour_ = Favour::bytes;
+    std::atomic<std::uint32_t> clock_{0};  // see EvictionQueue
     std::atomic<std::size_t> max_variants_{CacheConfig().variants};
 };
 

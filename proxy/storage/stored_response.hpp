@@ -27,6 +27,7 @@ struct StoredMetadata {
     bool by_rule_alone = false;   // without the rule of `rule_mark` it would not be stored for all
     std::uint32_t rule_mark = 0;  // Rule::mark of the rule that judged it; 0: none
     std::uint32_t server = 0;  // UpstreamServer::mark of the server in a group that gave the body
+    bool from_peer = false;    // a peer gave the body; unknown, so false, after a restart
     /// The fields that every response from the store has, as a FieldBlock and with our Via. Age,
     /// Cache-Status, Content-Length, Transfer-Encoding and hop-by-hop fields belong to one response
     /// and are left out.

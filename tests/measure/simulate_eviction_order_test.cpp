@@ -93,6 +93,19 @@ TEST_F(EvictionOrders, S3FifoLetsAScanPassWhatIsUsed) {
     EXPECT_LT(used_that_went, 20);
 }
 
+TEST_F(EvictionOrders, OfANodeGiveUpCopiesOfPeersFirst) {
+    for (const auto replacement : {Replacement::s3_fifo, Replacement::by_value}) {
+        const auto order = make(replacement);
+        for (std::uint32_t object = 0; object < 400; ++object) {
+            order->insert(object, object % 2 == 0 ? proxy::SentBy::peer : proxy::SentBy::origin);
+            order->touch(object);
+        }
+        int copies = 0;
+        for (int i = 0; i < 100; ++i) copies += order->pop() % 2 == 0;
+        EXPECT_EQ(copies, 100) << name(replacement);
+    }
+}
+
 TEST_F(EvictionOrders, EachGivesEveryObjectOutOnce) {
     for (const auto replacement : kReplacements) {
         const auto order = make(replacement);

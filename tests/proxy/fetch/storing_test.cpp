@@ -73,6 +73,11 @@ TEST_F(StoringTest, KeepsWhatAResponseIsReusedBy) {
     EXPECT_EQ(made.response->residence(kArrival.steady + 7s), 7s);
 }
 
+TEST_F(StoringTest, RemembersThatAPeerSentIt) {
+    EXPECT_FALSE(draft_of("Cache-Control: max-age=60").response->from_peer);
+    EXPECT_TRUE(draft_of("Cache-Control: max-age=60", "", true).response->from_peer);
+}
+
 TEST_F(StoringTest, ClocksOfOtherNodesMakeNoCopyOld) {  // RFC 9111 §4.2.3
     const auto* const fields =
         "Cache-Control: max-age=60\nAge: 5\nDate: Thu, 19 Nov 2026 23:00:00 GMT";
@@ -310,6 +315,12 @@ TEST_F(RefreshedTest, IsDatedByTheArrivalOfA304WithoutDate) {
     const auto fresh = refreshed_by("ETag: \"1\"");
     EXPECT_THAT(fresh.candidate.response->head_fields,
                 HasSubstr("Date: Fri, 20 Nov 2026 00:00:00 GMT\r\n"));
+}
+
+TEST_F(RefreshedTest, HasTheBodyOfThePeerThatSentIt) {
+    EXPECT_FALSE(refreshed_by("ETag: \"1\"").candidate.response->from_peer);
+    stored_.from_peer = true;
+    EXPECT_TRUE(refreshed_by("ETag: \"1\"").candidate.response->from_peer);
 }
 
 TEST_F(RefreshedTest, StaysPersonalWhateverTheAnswerToAnotherSays) {

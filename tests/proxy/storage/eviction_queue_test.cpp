@@ -15,6 +15,12 @@ struct Item : EvictionQueue::Node {
     explicit Item(std::uint64_t number) { hash = {number, number}; }
 };
 
+/// The queue of one shard where requests are favoured.
+struct ByValue : EvictionQueue {
+    ByValue() { favour(Favour::requests, clock); }
+    std::atomic<std::uint32_t> clock{0};
+};
+
 TEST(EvictionQueue, KeepsUsedObjectsThroughAScan) {
     EvictionQueue queue;
     std::vector<std::unique_ptr<Item>> items;
@@ -54,8 +60,7 @@ TEST(EvictionQueue, CountsBytesAndEndsEmpty) {
 }
 
 TEST(EvictionQueue, KeepsSmallAndUsedObjectsWhereRequestsAreFavoured) {
-    EvictionQueue queue;
-    queue.favour(Favour::requests);
+    ByValue queue;
     std::vector<std::unique_ptr<Item>> small;
     for (std::uint64_t i = 0; i < 100; ++i) {
         small.push_back(std::make_unique<Item>(i));
@@ -72,14 +77,13 @@ TEST(EvictionQueue, KeepsSmallAndUsedObjectsWhereRequestsAreFavoured) {
 }
 
 TEST(EvictionQueue, ForgetsUsesOfLongAgoWhereRequestsAreFavoured) {
-    EvictionQueue queue;
-    queue.favour(Favour::requests);
+    ByValue queue;
     Item once_popular(1);
-    queue.insert(once_popular, 1 << 20);
+    queue.insert(once_popular, 1 << 10);
     for (int i = 0; i < 3; ++i) EvictionQueue::touch(once_popular);
     std::vector<std::unique_ptr<Item>> stream;
     auto victims = 0;
-    for (std::uint64_t i = 2; once_popular.queued() && victims < 100'000; ++i) {
+    for (std::uint64_t i = 2; once_popular.queued() && victims < 10'000; ++i) {
         stream.push_back(std::make_unique<Item>(i));
         queue.insert(*stream.back(), 1 << 10);
         if (stream.size() > 50) victims += queue.pop_victim() != nullptr;
@@ -88,8 +92,7 @@ TEST(EvictionQueue, ForgetsUsesOfLongAgoWhereRequestsAreFavoured) {
 }
 
 TEST(EvictionQueue, ChangesTheSizeOfAnObjectWhereRequestsAreFavoured) {
-    EvictionQueue queue;
-    queue.favour(Favour::requests);
+    ByValue queue;
     Item grown(1), other(2);
     queue.insert(grown, 100);
     queue.insert(other, 1000);
@@ -104,9 +107,78 @@ TEST(EvictionQueue, ChangesTheSizeOfAnObjectWhereRequestsAreFavoured) {
     EXPECT_EQ(queue.bytes(), 0u);
 }
 
+TEST(EvictionQueue, GivesACopyAQuarterOfTheWorthWhereRequestsAreFavoured) {
+    ByValue queue;
+    Item original(1), copy(2), used_copy(3), large(4);
+    queue.insert(original, 1000);
+    queue.insert(copy, 1000, SentBy::peer);
+    queue.insert(used_copy, 1000, SentBy::peer);
+    queue.insert(large, 16'000);
+    for (int i = 0; i < 3; ++i) EvictionQueue::touch(used_copy);
+    EXPECT_EQ(queue.pop_victim(), &large) << "a sixteenth of the worth";
+    EXPECT_EQ(queue.pop_victim(), &copy);
+    EXPECT_EQ(queue.pop_victim(), &original);
+    EXPECT_EQ(queue.pop_victim(), &used_copy) << "as much as the original, from a later look on";
+}
+
+TEST(EvictionQueue, TurnsACopyIntoAnOriginalWhereRequestsAreFavoured) {
+    ByValue queue;
+    Item copy(1), renewed(2), later_copy(3);
+    queue.insert(renewed, 1000, SentBy::peer);
+    queue.insert(copy, 1000, SentBy::peer);
+    queue.insert(renewed, 1000);  // the origin has sent it since
+    queue.insert(later_copy, 1000, SentBy::peer);
+    EXPECT_EQ(queue.pop_victim(), &copy);
+    EXPECT_EQ(queue.pop_victim(), &later_copy);
+}
+
+TEST(EvictionQueue, HidesNoneBehindAPopularOneOfItsSizeWhereRequestsAreFavoured) {
+    ByValue queue;
+    Item popular(1), first(2), once(3), smaller(4);
+    queue.insert(popular, 10'000);
+    queue.insert(first, 1 << 20);
+    for (int i = 0; i < 3; ++i) EvictionQueue::touch(popular);
+    queue.insert(smaller, 4000);
+    EXPECT_EQ(queue.pop_victim(), &first);
+    queue.insert(once, 10'000);
+    EXPECT_EQ(queue.pop_victim(), &once);
+    EXPECT_EQ(queue.pop_victim(), &smaller);
+    EXPECT_EQ(queue.pop_victim(), &popular);
+}
+
+TEST(EvictionQueue, GivesUpNoValueAheadOfALimit) {
+    ByValue queue, other;
+    Item small(1), large(2);
+    queue.insert(small, 1 << 10);
+    other.insert(large, 1 << 20);
+    EXPECT_EQ(queue.pop_victim(other.least()), nullptr);
+    EXPECT_EQ(queue.bytes(), 1u << 10);
+    EXPECT_EQ(other.pop_victim(queue.least()), &large);
+    EXPECT_EQ(other.pop_victim(queue.least()), nullptr) << "it is empty";
+    EXPECT_EQ(queue.pop_victim(other.least()), &small) << "nothing there is worth less";
+}
+
+TEST(EvictionQueue, NeverHasALessValueThanItTells) {
+    ByValue queue;
+    std::vector<std::unique_ptr<Item>> items;
+    std::uint64_t random = 1;
+    for (std::uint64_t i = 0; i < 5000; ++i) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        items.push_back(std::make_unique<Item>(i));
+        const auto sender = random >> 61 == 0 ? SentBy::peer : SentBy::origin;
+        queue.insert(*items.back(), std::uint64_t{64} << (random >> 60), sender);
+        auto& earlier = *items[(random >> 20) % items.size()];
+        if (earlier.queued()) EvictionQueue::touch(earlier);
+        if (i % 7 == 0) queue.remove(earlier);
+        if (i < 200) continue;
+        const auto least = queue.least();
+        if (queue.pop_victim(least - 1) != nullptr) FAIL() << i;
+        ASSERT_NE(queue.pop_victim(queue.least() + (1u << 27)), nullptr);
+    }
+}
+
 TEST(EvictionQueue, OutlivesTheRangeOfItsClockWhereRequestsAreFavoured) {
-    EvictionQueue queue;
-    queue.favour(Favour::requests);
+    ByValue queue;
     // Each victim moves the clock by 2^20, so that it passes 2^32 several times.
     Item a(1), b(2);
     queue.insert(a, 1);
@@ -124,6 +196,47 @@ TEST(EvictionQueue, RemembersEvictedKeysForAWhile) {
     queue.insert(first, 1);  // back soon: straight to the main queue
     queue.insert(other, 1);
     EXPECT_EQ(queue.pop_victim(), &other);
+}
+
+TEST(EvictionQueue, LeavesACopyInTheSmallQueueUntilTwoUses) {
+    EvictionQueue queue;
+    Item original(1), copy(2), used_copy(3);
+    queue.insert(original, 10);
+    queue.insert(copy, 10, SentBy::peer);
+    queue.insert(used_copy, 10, SentBy::peer);
+    EvictionQueue::touch(original);
+    EvictionQueue::touch(copy);
+    EvictionQueue::touch(used_copy);
+    EvictionQueue::touch(used_copy);
+    EXPECT_EQ(queue.pop_victim(), &copy);
+    EXPECT_EQ(queue.pop_victim(), &original) << "from the main queue, in order";
+    EXPECT_EQ(queue.pop_victim(), &used_copy);
+}
+
+TEST(EvictionQueue, TakesACopyThatReturnsForANewOne) {
+    EvictionQueue queue;
+    Item copy(1), other(2);
+    queue.insert(copy, 1, SentBy::peer);
+    EXPECT_EQ(queue.pop_victim(), &copy);
+    queue.insert(copy, 1, SentBy::peer);
+    queue.insert(other, 1);
+    EXPECT_EQ(queue.pop_victim(), &copy);
+}
+
+TEST(EvictionQueue, GivesACopyOneMoreRoundForAllItsUses) {
+    EvictionQueue queue;
+    Item original(1), copy(2);
+    for (auto* const item : {&original, &copy}) {
+        queue.insert(*item, 1, item == &copy ? SentBy::peer : SentBy::origin);
+        EvictionQueue::touch(*item);
+        EvictionQueue::touch(*item);
+    }
+    Item pushing(3);
+    queue.insert(pushing, 1);
+    ASSERT_EQ(queue.pop_victim(), &pushing) << "both are in the main queue";
+    for (auto* const item : {&original, &copy})
+        for (int i = 0; i < 3; ++i) EvictionQueue::touch(*item);
+    EXPECT_EQ(queue.pop_victim(), &copy) << "the original has uses left";
 }
 
 TEST(EvictionQueue, SetsPinnedNodesAsideAndLeavesThemOutOfItsBytes) {

@@ -102,13 +102,13 @@ TEST_F(MemoryShelfTest, PinsAnEntryUntilItsReadersAreDone) {
     EXPECT_TRUE(MemoryShelf::in_use(entry)) << "a reader may have the body alone";
     shelf.pin(entry);
     shelf.unpin_unused();
-    EXPECT_EQ(shelf.pop_victim(), nullptr);
+    EXPECT_EQ(shelf.pop_victim(std::nullopt), nullptr);
     EXPECT_EQ(shelf.evictable_bytes(), 0u);
     body.reset();
     shelf.unpin_unused();
     EXPECT_EQ(shelf.evictable_bytes(), 1000u);
-    EXPECT_EQ(shelf.pop_victim(), &entry);
-    EXPECT_EQ(shelf.pop_victim(), nullptr);
+    EXPECT_EQ(shelf.pop_victim(std::nullopt), &entry);
+    EXPECT_EQ(shelf.pop_victim(std::nullopt), nullptr);
 }
 
 TEST_F(MemoryShelfTest, DisplacesNoVariantThatTheDiskIsAboutToWrite) {

@@ -22,10 +22,11 @@ const auto kNow = MemoryTier::Clock::time_point(1000h);
 class MemoryTierTest : public ::testing::Test {
 protected:
     /// False if memory is full.
-    bool put(const std::string& uri, std::size_t bytes) {
+    bool put(const std::string& uri, std::size_t bytes, SentBy sender = SentBy::origin) {
         auto charge = tier.reserve(bytes, kNow);
         if (!charge) return false;
         auto response = std::make_shared<StoredResponse>();
+        response->from_peer = sender == SentBy::peer;
         response->body->add_block(bytes, std::move(*charge));
         auto& in = shards.of(hash(uri));
         auto& entry = *in.memory.entry_for(hash(uri), uri);
@@ -71,6 +72,33 @@ TEST_F(MemoryTierTest, EvictsNoEntryWithReaders) {
     tier.pin(hash("read"));
     EXPECT_FALSE(put("large", 60'000));
     EXPECT_NE(get("read"), nullptr);
+    reader.reset();
+    EXPECT_TRUE(put("large", 60'000));
+    EXPECT_EQ(get("read"), nullptr);
+}
+
+TEST_F(MemoryTierTest, EvictsTheLeastValueOfAllShardsWhereRequestsAreFavoured) {
+    tier.favour(Favour::requests);
+    for (int i = 0; i < 40; ++i) ASSERT_TRUE(put("small" + std::to_string(i), 1000));
+    for (int i = 0; i < 20; ++i) ASSERT_TRUE(put("copy" + std::to_string(i), 1000, SentBy::peer));
+    ASSERT_TRUE(put("large", 40'000));
+    ASSERT_TRUE(put("next", 40'000));
+    EXPECT_EQ(get("large"), nullptr);
+    EXPECT_EQ(objects(), 61u) << "the large one made room alone";
+    ASSERT_TRUE(put("last", 50'000));
+    EXPECT_EQ(get("next"), nullptr);
+    for (int i = 0; i < 40; ++i) EXPECT_NE(get("small" + std::to_string(i)), nullptr) << i;
+    std::size_t copies = 0;
+    for (int i = 0; i < 20; ++i) copies += get("copy" + std::to_string(i)) != nullptr;
+    EXPECT_EQ(copies, 10u);
+}
+
+TEST_F(MemoryTierTest, EvictsNoEntryWithReadersWhereRequestsAreFavoured) {
+    tier.favour(Favour::requests);
+    ASSERT_TRUE(put("read", 60'000));
+    auto reader = get("read");
+    tier.pin(hash("read"));
+    EXPECT_FALSE(put("large", 60'000));
     reader.reset();
     EXPECT_TRUE(put("large", 60'000));
     EXPECT_EQ(get("read"), nullptr);

@@ -40,5 +40,47 @@ TEST(Shards, MeetAllOthersByAndBy) {
     EXPECT_EQ(met.size(), kShards * (kShards - 1));
 }
 
+/// Shards with one object each, of which each tells no more than a lower bound until it is asked.
+struct OneEach {
+    bool evict() {
+        return evict_least(
+            clock, [this](std::size_t shard) { return told[shard]; },
+            [this](std::size_t shard, std::optional<std::uint32_t> most) {
+                ++asked;
+                told[shard] = value[shard];
+                if (most && static_cast<std::int32_t>(value[shard] - *most) > 0) return false;
+                victim = shard;
+                return has_any;
+            });
+    }
+    std::uint32_t clock = 0xfffffff0;  // the values pass the end of the numbers
+    std::array<std::uint32_t, kShards> told{}, value{};
+    bool has_any = true;
+    std::size_t victim = kShards, asked = 0;
+};
+
+TEST(Shards, EvictTheLeastValueOfAllWhateverTheyTellAtFirst) {
+    OneEach shards;
+    for (std::size_t i = 0; i < kShards; ++i) {
+        shards.told[i] = shards.clock + 1;
+        shards.value[i] = shards.clock + 100 - static_cast<std::uint32_t>(i == 11 ? 50 : i);
+    }
+    EXPECT_TRUE(shards.evict());
+    EXPECT_EQ(shards.victim, 11u);
+    EXPECT_LE(shards.asked, kShards + 1);
+    shards.asked = 0;
+    shards.value[11] = shards.told[11] = shards.clock + 200;
+    EXPECT_TRUE(shards.evict());
+    EXPECT_EQ(shards.victim, 15u);
+    EXPECT_EQ(shards.asked, 1u) << "by now all tell the truth";
+}
+
+TEST(Shards, SayThatNoneHasAnythingToEvict) {
+    OneEach shards;
+    shards.has_any = false;
+    EXPECT_FALSE(shards.evict());
+    EXPECT_EQ(shards.asked, kShards + 1);
+}
+
 }  // namespace shards_test
 }  // namespace proxy
