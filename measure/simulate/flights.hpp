@@ -9,6 +9,8 @@
 #include <queue>
 #include <vector>
 
+#include "measure/simulate/copy_freshness.hpp"
+
 namespace measure {
 
 /// The fetches in progress at simulated proxies. Another request for the same object at the same
@@ -20,11 +22,12 @@ public:
     struct Flight {
         std::size_t proxy = 0;
         std::uint32_t object = 0;
-        TimePoint ends;         // arrival of the object
-        TimePoint fresh_until;  // end of its freshness
+        TimePoint ends;  // arrival of the object
+        CopyFreshness::Copy copy;
         bool from_peer = false;
-        bool renews = false;   // it replaces a stored copy
-        bool awaited = false;  // other requests have joined
+        bool of_origin = false;  // which has sent or confirmed it
+        bool renews = false;     // it replaces a stored copy
+        bool awaited = false;    // other requests have joined
     };
 
     /// Returns the fetch of an object at a proxy, or null.

@@ -9,6 +9,7 @@
 #include "measure/simulate/flights.hpp"
 #include "measure/simulate/make_knowledge.hpp"
 #include "measure/simulate/make_peer_search.hpp"
+#include "measure/simulate/renewals.hpp"
 #include "measure/trace/splitmix.hpp"
 #include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
@@ -43,6 +44,8 @@ public:
                                      freshness_, expected_objects(), kStart};
         knowledge_ = make_knowledge(shared, lines_);
         if (knowledge_) search_ = make_peer_search(shared, *knowledge_, lines_);
+        if (knowledge_ && config_.scheme == Scheme::summary && freshness_.ends())
+            renewals_.emplace(caches_.size(), objects_, config_.network.delay);
     }
 
     SimulationCounts run(const std::function<bool(double)>& progress) {
@@ -57,6 +60,7 @@ public:
             now_ = time_of(i);
             land_until(now_);
             if (knowledge_) knowledge_->advance(now_);
+            if (renewals_) renewals_->advance(now_);
             if (i == warm && i > 0) {
                 counts_ = {};
                 if (knowledge_) before = knowledge_->announced();
@@ -89,6 +93,7 @@ private:
             if (!knowledge_) continue;
             knowledge_->restarted(proxy, kStart + at);
             search_->restarted(proxy);
+            if (renewals_) renewals_->forget(proxy);
         }
     }
 
@@ -136,7 +141,16 @@ private:
             if (!caches_.may_hold(object)) return;
             store(flight);
         }
-        freshness_.set(proxy, object, flight.fresh_until);
+        freshness_.set(proxy, object, flight.copy);
+        if (renewals_ && flight.of_origin) tell_peers(flight);
+    }
+    /// As a node does that stores what the origin has just sent or confirmed.
+    void tell_peers(const Flights::Flight& flight) {
+        const auto [proxy, object] = std::pair(flight.proxy, flight.object);
+        const auto peers = knowledge_->candidates(proxy, object);
+        if (peers.empty()) return;
+        counts_.renewals_told += peers.size();
+        renewals_->tell(proxy, peers, object, flight.copy.version, flight.ends);
     }
     bool keeps_copy(const Flights::Flight& flight) {
         const proxy::RemoteHit hit{objects_.hash(flight.object), flight.renews, flight.awaited,
@@ -159,19 +173,43 @@ private:
         if (config_.scheme == Scheme::consistent_hashing)
             return serve_from_home(proxy, object, bytes, gets);
         const bool is_stored = caches_.has(proxy, object);
-        if (is_stored && freshness_.is_fresh(proxy, object, now_))
+        if (is_stored && (freshness_.is_fresh(proxy, object, now_) || renew(proxy, object)))
             return hit_locally(proxy, object, bytes);
         if (gets && joins(proxy, object)) return count_local_hit(bytes);
-        const auto [from_peer, fresh_until, waited] = fetch(proxy, object, bytes, is_stored);
-        wait(waited);
+        const auto fetched = fetch(proxy, object, bytes, is_stored);
+        wait(fetched.waited);
         if (gets)
-            flights_.begin(
-                {proxy, object, now_ + waited, fresh_until, from_peer, is_stored, false});
+            flights_.begin({proxy, object, now_ + fetched.waited, fetched.copy, fetched.from_peer,
+                            fetched.of_origin, is_stored, false});
+    }
+    /// True if a peer has told that the origin confirms this stale copy.
+    bool renew(std::size_t proxy, std::uint32_t object) {
+        const auto news = news_of(proxy, object);
+        const auto copy = freshness_.of(proxy, object);
+        if (!news || !Renewals::confirms(*news, copy.version)) return false;
+        freshness_.set(proxy, object, freshness_.renewed(copy, news->confirmed));
+        if (!freshness_.is_fresh(proxy, object, now_)) return false;
+        ++counts_.renewals_taken;
+        return true;
+    }
+    std::optional<proxy::KnownRenewals::Known> news_of(std::size_t proxy,
+                                                       std::uint32_t object) const {
+        if (!renewals_) return std::nullopt;
+        const auto copy = freshness_.of(proxy, object);
+        return renewals_->news(proxy, object, freshness_.confirmed(copy));
+    }
+    /// The peers that `proxy` may ask. With a stale copy of its own only the one that has told of
+    /// news, as in a node.
+    summary::PeerSet candidates(std::size_t proxy, std::uint32_t object, bool is_stored) const {
+        const auto all = knowledge_->candidates(proxy, object);
+        if (!is_stored || !renewals_) return all;
+        const auto news = news_of(proxy, object);
+        return news ? Renewals::teller(*news, all) : summary::PeerSet();
     }
 
     struct SimulatedFetch {
-        bool from_peer = false;
-        TimePoint fresh_until;
+        bool from_peer = false, of_origin = false;
+        CopyFreshness::Copy copy;
         SimulatedLines::Duration waited{0};
     };
     /// Fetches from a peer or the origin, and counts the hit. `is_stored`: here, as a stale copy.
@@ -180,10 +218,10 @@ private:
         PeerSearch::Answer answer{{}, {}, config_.network.origin};
         if (knowledge_)
             answer =
-                search_->ask(proxy, object, knowledge_->candidates(proxy, object), now_, counts_);
+                search_->ask(proxy, object, candidates(proxy, object, is_stored), now_, counts_);
         if (answer.from) {
             hit_at_peer(*answer.from, object, bytes);
-            return {true, freshness_.of(*answer.from, object), answer.waited};
+            return {true, false, freshness_.of(*answer.from, object), answer.waited};
         }
         if (answer.too_far)
             ++counts_.peers_too_far;
@@ -199,8 +237,13 @@ private:
             }
             if (other) ++counts_.doubled;
         }
-        SimulatedFetch fetched{false, freshness_.from(now_ + answer.waited), answer.waited};
-        if ((!is_stored && !answer.stale_at) || freshness_.has_changed()) return fetched;
+        const auto validates = is_stored || answer.stale_at;
+        const auto changed =
+            validates && freshness_.has_changed(
+                             object, freshness_.of(is_stored ? proxy : *answer.stale_at, object));
+        SimulatedFetch fetched{false, true, freshness_.from_origin(object, now_ + answer.waited),
+                               answer.waited};
+        if (!validates || changed) return fetched;
         ++counts_.validations;
         if (is_stored) {
             caches_.use(proxy, object);
@@ -229,7 +272,7 @@ private:
     SimulatedFetch follow(const Flights::Flight& other, std::uint64_t bytes) {
         ++counts_.followed;
         count_peer_hit(bytes);
-        return {true, other.fresh_until, other.ends + config_.network.delay - now_};
+        return {true, false, other.copy, other.ends + config_.network.delay - now_};
     }
 
     /// Returns true if a shared fetch of the object is in progress.
@@ -260,13 +303,14 @@ private:
         if (is_stored && freshness_.is_fresh(home, object, now_)) return hit();
         if (gets && joins(home, object)) return hit();
         wait(config_.network.origin);
-        if (is_stored && !freshness_.has_changed()) {
+        if (is_stored && !freshness_.has_changed(object, freshness_.of(home, object))) {
             ++counts_.validations;
             hit();
         }
         const auto ends = now_ + config_.network.origin;
         if (gets)
-            flights_.begin({home, object, ends, freshness_.from(ends), false, is_stored, false});
+            flights_.begin({home, object, ends, freshness_.from_origin(object, ends), false, true,
+                            is_stored, false});
     }
 
     void hit_locally(std::size_t proxy, std::uint32_t object, std::uint64_t bytes) {
@@ -315,6 +359,7 @@ private:
     std::vector<std::size_t> homes_;  // of the clients
     std::unique_ptr<Knowledge> knowledge_;
     std::unique_ptr<PeerSearch> search_;
+    std::optional<Renewals> renewals_;  // none: nothing becomes stale, or the scheme has none
     std::vector<SimulatedNetwork::Restart> restarts_;  // to come; the next one last
     TimePoint now_ = kStart;
     SimulationCounts counts_;

@@ -123,6 +123,8 @@ struct PeerRequestCounts {
     bool operator==(const PeerRequestCounts&) const = default;
 };
 
+inline constexpr std::uint64_t kRenewalBytes = 44;  // in a message (protocol/FORMAT.md)
+
 /// The messages between the proxies of a simulation, apart from objects.
 struct MessageCounts {
     std::uint64_t announcements = 0;  // deltas and snapshots, counted once for each receiver
@@ -131,6 +133,7 @@ struct MessageCounts {
     /// Peer requests that failed to find the object; for ICP and the paper's schemes, which query
     /// before they fetch, all queries and replies.
     std::uint64_t query_messages = 0, query_bytes = 0;
+    std::uint64_t renewals_told = 0;  // counted once for each receiver
 
     bool operator==(const MessageCounts&) const = default;
 };
@@ -147,12 +150,13 @@ struct HitCounts {
 
 /// The counts of a simulation after its warm-up.
 struct SimulationCounts : HitCounts, PeerRequestCounts, MessageCounts {
-    std::uint64_t joined = 0;         // local hits that waited for a fetch in progress
-    std::uint64_t validations = 0;    // hits that the origin validated
-    std::uint64_t origin_beside = 0;  // origin fetches beside a slow peer
-    std::uint64_t doubled = 0;        // origin fetches of what another proxy was fetching meanwhile
-    std::uint64_t meetings = 0;       // misses that asked who fetches the same (fetch_once)
-    std::uint64_t followed = 0;       // peer hits, among them, that waited for that fetch
+    std::uint64_t joined = 0;          // local hits that waited for a fetch in progress
+    std::uint64_t validations = 0;     // hits that the origin validated
+    std::uint64_t renewals_taken = 0;  // stale copies that a peer's renewal made fresh
+    std::uint64_t origin_beside = 0;   // origin fetches beside a slow peer
+    std::uint64_t doubled = 0;   // origin fetches of what another proxy was fetching meanwhile
+    std::uint64_t meetings = 0;  // misses that asked who fetches the same (fetch_once)
+    std::uint64_t followed = 0;  // peer hits, among them, that waited for that fetch
     std::uint64_t stored = 0, evicted = 0;  // objects
     std::uint64_t summary_bytes = 0;        // of one proxy at the end: its own and its peers'
     double waited_ms = 0;                   // of all requests together, for peers and the origin

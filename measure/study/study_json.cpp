@@ -72,6 +72,8 @@ Json json_of(const SimulationCounts& counts) {
             {"peer_hit_bytes", counts.peer_hit_bytes},
             {"joined", counts.joined},
             {"validations", counts.validations},
+            {"renewals_taken", counts.renewals_taken},
+            {"renewals_told", counts.renewals_told},
             {"origin_beside", counts.origin_beside},
             {"doubled", counts.doubled},
             {"meetings", counts.meetings},

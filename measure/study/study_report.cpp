@@ -33,6 +33,7 @@ RequestRates per_request(const SimulationCounts& counts) {
     out.announcement_bytes = of_requests(counts.announcement_bytes);
     out.queries = of_requests(counts.query_messages);
     out.query_bytes = of_requests(counts.query_bytes);
+    out.renewals = of_requests(counts.renewals_told);
     out.waited_ms = each(counts.waited_ms);
     return out;
 }

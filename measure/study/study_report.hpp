@@ -15,10 +15,13 @@ struct RequestRates {
     double false_hits = 0;
     double announcements = 0, announcement_bytes = 0;
     double queries = 0, query_bytes = 0;  // in vain, and all of ICP's
+    double renewals = 0;
     double waited_ms = 0;
 
-    double messages() const { return announcements + queries; }
-    double message_bytes() const { return announcement_bytes + query_bytes; }
+    double messages() const { return announcements + queries + renewals; }
+    double message_bytes() const {
+        return announcement_bytes + query_bytes + renewals * kRenewalBytes;
+    }
 };
 RequestRates per_request(const SimulationCounts& counts);
 

@@ -67,6 +67,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("  of these waited for a fetch", counts.joined);
     line("peer hits", counts.peer_hits);
     line("hits that the origin confirmed", counts.validations);
+    line("stale copies that peers renewed", counts.renewals_taken);
     line("bytes asked for", counts.bytes);
     line("  of these local hits", counts.local_hit_bytes);
     line("  of these peer hits", counts.peer_hit_bytes);
@@ -88,6 +89,7 @@ void write_counts(const SimulationCounts& counts, Writer& out) {
     line("announcement bytes", counts.announcement_bytes);
     line("queries in vain, or ICP's", counts.query_messages);
     line("query bytes", counts.query_bytes);
+    line("renewals told", counts.renewals_told);
     line("objects stored", counts.stored);
     line("objects evicted", counts.evicted);
     out.line("  {:<34} {:>18}", "bytes of summaries at one proxy", grouped(counts.summary_bytes));

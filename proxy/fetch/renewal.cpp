@@ -19,9 +19,6 @@ using boost::beast::http::field;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::seconds;
 
-/// A confirmation is newer than a response only by more than this, as ages are in whole seconds.
-constexpr Seconds kNewerBy{1};
-
 /// Fields that a renewal brings, and those that tell of the way of a copy.
 bool is_of_version(const Field& line) {
     switch (line.id) {
@@ -114,7 +111,7 @@ std::optional<KnownRenewals::Known> news_of(SharedCache& cache, summary::KeyHash
     if (!known) return std::nullopt;
     known->confirmed -= base::slept();
     const auto own = now - current_age(stored.freshness, stored.residence(now));
-    if (known->confirmed <= own + kNewerBy) return std::nullopt;
+    if (!is_news(*known, own)) return std::nullopt;
     // The message may have been on its way while the order came.
     if (has_survived_invalidation(cache.store, hash, uri, stored)) return std::nullopt;
     return known;

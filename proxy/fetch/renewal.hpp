@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -25,6 +26,12 @@ std::optional<protocol::Renewal> renewal_of(summary::KeyHash key, const StoredRe
 /// soft purge. Then the origin alone confirms it.
 bool has_survived_invalidation(const Store& store, summary::KeyHash hash, std::string_view uri,
                                const StoredResponse& stored);
+
+/// The renewal is news for a response that the origin has confirmed or sent at `own`. Ages are in
+/// whole seconds, so less than one of them shows nothing.
+inline bool is_news(const KnownRenewals::Known& known, KnownRenewals::Time own) {
+    return known.confirmed > own + std::chrono::seconds(1);
+}
 
 /// The renewal that is news for the stored response. Nothing: none is newer than the response, or
 /// that has_survived_invalidation().

@@ -232,6 +232,56 @@ TEST(Simulation, AStaleCopyOfAPeerIsGivenWhenTheOriginConfirmsIt) {
     EXPECT_EQ(simulate(asked.trace, config).hits(), 0u);
 }
 
+TEST(Simulation, AnObjectIsValidatedOnceForAllThatHoldIt) {
+    Asked asked(3);
+    asked.by(0, {1});
+    asked.at(1200ms).by(1, {1}).by(2, {1});  // copies of 0's
+    asked.at(5000ms).by(1, {1});             // the origin confirms it
+    asked.at(5500ms).by(0, {1}).by(2, {1});
+    auto config = small(Scheme::summary, 3);
+    config.fresh_for = 4s;
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.validations, 1u);
+    EXPECT_EQ(counts.renewals_told, 2u);
+    EXPECT_EQ(counts.renewals_taken, 2u);
+    EXPECT_EQ(counts.local_hits, 3u);
+    EXPECT_EQ(counts.stale_hits, 0u) << "a stale copy is no reason to ask peers";
+}
+
+TEST(Simulation, ANewVersionIsTakenFromThePeerThatHasToldOfIt) {
+    Asked asked(3);
+    asked.by(0, {1});
+    asked.at(1200ms).by(1, {1}).by(2, {1});
+    asked.at(5000ms).by(1, {1});  // the origin has changed it
+    asked.at(5500ms).by(0, {1});
+    auto config = small(Scheme::summary, 3);
+    config.fresh_for = 4s;
+    config.changes = 1;
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.validations, 0u);
+    EXPECT_EQ(counts.renewals_taken, 0u);
+    EXPECT_EQ(counts.peer_requests, 3u);
+    EXPECT_EQ(counts.peer_hits, 3u);
+    EXPECT_EQ(counts.stale_hits, 0u);
+}
+
+TEST(Simulation, ARenewalThatIsStillOnItsWayHelpsNobody) {
+    Asked asked(2);
+    asked.by(0, {1});
+    asked.at(3000ms).by(1, {1});
+    asked.at(5000ms).by(1, {1});  // the answer comes at 5500 ms
+    asked.at(5550ms).by(0, {1});
+    auto config = small(Scheme::summary, 2);
+    config.fresh_for = 4s;
+    config.network.origin = 500ms;
+    config.network.delay = 40ms;
+    EXPECT_EQ(simulate(asked.trace, config).renewals_taken, 1u);
+    config.network.delay = 60ms;
+    const auto counts = simulate(asked.trace, config);
+    EXPECT_EQ(counts.renewals_taken, 0u);
+    EXPECT_EQ(counts.validations, 2u);
+}
+
 TEST(Simulation, TheOriginIsAskedBesideASlowPeerAndTheFirstAnswerCounts) {
     Asked asked(2);
     asked.by(0, {1});
