@@ -231,21 +231,32 @@ std::string why_copy(const StudiedCombination& chosen, const SimulationCounts* u
             : fmt::format(" (Seen with announcements after {}.)", announce_title(choices.base)));
 }
 
-/// Both optima of the eviction order: most requests, and least traffic of the origin. Empty if one
-/// of the rows was not run.
+/// Names both optima of `cache.favour`: most requests, and least traffic of the origin. Empty if
+/// one of the rows was not run.
 std::string why_favour(const Study& study) {
     std::optional<RequestRates> bytes, requests;
     for (const auto& each : run_rows(study, Topic::copies)) {
-        if (each.title == "evict s3_fifo") bytes = per_request(*each.row->counts);
-        if (each.title == "evict by_value") requests = per_request(*each.row->counts);
+        if (each.title == eviction_title(Replacement::s3_fifo))
+            bytes = per_request(*each.row->counts);
+        if (each.title == eviction_title(Replacement::by_value))
+            requests = per_request(*each.row->counts);
     }
     if (!bytes || !requests) return {};
+    const auto optimum = [&](double RequestRates::*share) {
+        const auto by_requests = (*requests).*share > (*bytes).*share;
+        const auto& best = by_requests ? *requests : *bytes;
+        return fmt::format("cache.favour {} ({:.1f} % of the requests and {:.1f} % of the bytes)",
+                           by_requests ? "requests" : "bytes", best.total * 100,
+                           best.total_bytes * 100);
+    };
+    const auto most = optimum(&RequestRates::total), least = optimum(&RequestRates::total_bytes);
+    if (most == least)
+        return fmt::format(
+            "Eviction: most requests are hits, and the origin sends the fewest bytes, with {}.",
+            most);
     return fmt::format(
-        "Eviction: cache.favour requests answers {:.1f} % of the requests and {:.1f} % of the "
-        "bytes, "
-        "cache.favour bytes (the default) {:.1f} % and {:.1f} %.",
-        requests->total * 100, requests->total_bytes * 100, bytes->total * 100,
-        bytes->total_bytes * 100);
+        "Eviction: most requests are hits with {}, and the origin sends the fewest bytes with {}.",
+        most, least);
 }
 
 /// The reason against the combination of all choices; empty if it is advisable.
@@ -322,10 +333,11 @@ std::optional<Advice> advise(const Study& study) {
             "each of which would do alone, together {}.",
             summary::name(best.config.kind), announce_title(best.config),
             proxy::to_string(best.config.copy), not_together));
-        return out;
+    } else {
+        out.config = best.config;
+        out.reasons = {why_kind, why_announce(best, *choices),
+                       why_copy(best, usual.counts, *choices)};
     }
-    out.config = best.config;
-    out.reasons = {why_kind, why_announce(best, *choices), why_copy(best, usual.counts, *choices)};
     if (auto favour = why_favour(study); !favour.empty()) out.reasons.push_back(std::move(favour));
     return out;
 }

@@ -108,6 +108,10 @@ std::string copy_title(proxy::CopyPolicy copy) {
     return fmt::format("copy {}", proxy::to_string(copy));
 }
 
+std::string eviction_title(Replacement replacement) {
+    return fmt::format("evict {}", name(replacement));
+}
+
 bool has_threshold(Scheme scheme) {
     return scheme == Scheme::exact_directory || scheme == Scheme::server_names ||
            scheme == Scheme::paper_bloom || scheme == Scheme::summary;

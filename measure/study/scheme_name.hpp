@@ -31,6 +31,8 @@ std::string title_of(const SimulationConfig& config);
 
 /// The name of a copy policy in tables: "copy always".
 std::string copy_title(proxy::CopyPolicy copy);
+/// And of an order of eviction: "evict s3_fifo".
+std::string eviction_title(Replacement replacement);
 
 /// Returns true if the scheme announces after a share of the objects has changed.
 bool has_threshold(Scheme scheme);

@@ -124,7 +124,7 @@ public:
         each.copy = options_.base.copy;
         for (const auto replacement : kReplacements) {
             each.replacement = replacement;
-            line(fmt::format("evict {}", name(replacement)), each);
+            line(eviction_title(replacement), each);
         }
     }
 

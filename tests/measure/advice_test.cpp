@@ -105,7 +105,30 @@ TEST(Advice, LeavesAllAsItIsWhenTheChoicesTogetherLoseHits) {
     const auto [study, advice] = advised(only_alone);
     EXPECT_EQ(advice.config.announce_changed, 0.001);
     EXPECT_EQ(advice.config.kind, summary::kDefaultKind);
-    EXPECT_THAT(advice_text(study, advice), HasSubstr("Everything stays as it is: the best kind"));
+    const auto text = advice_text(study, advice);
+    EXPECT_THAT(text, HasSubstr("Everything stays as it is: the best kind"));
+    EXPECT_THAT(text, HasSubstr("cache.favour")) << "which is apart from these";
+}
+
+TEST(Advice, NamesTheEvictionWithMostHitsAndTheOneWithLeastTraffic) {
+    const auto small_objects = [](const SimulationConfig& config) {
+        auto out = made_up(config);
+        if (config.replacement != Replacement::by_value) return out;
+        out.local_hits += 100;
+        out.local_hit_bytes -= 500;
+        return out;
+    };
+    const auto [study, advice] = advised(small_objects);
+    EXPECT_THAT(advice_text(study, advice),
+                HasSubstr("Eviction: most requests are hits with cache.favour requests (59.9 % of "
+                          "the requests and 25.0 % of the bytes), and the origin sends the fewest "
+                          "bytes with cache.favour bytes (49.9 % of the requests and 30.0 % of the "
+                          "bytes)."));
+    const auto [same, either] = advised(made_up);
+    EXPECT_THAT(advice_text(same, either),
+                HasSubstr("Eviction: most requests are hits, and the origin sends the fewest "
+                          "bytes, with cache.favour bytes (49.9 % of the requests and 30.0 % of "
+                          "the bytes)."));
 }
 
 TEST(Advice, NeedsSharingAndNoneToCompare) {
