@@ -1,8 +1,5 @@
 // The published JSON Schema and the parser are two descriptions of one thing; here they meet.
 
-// GCC 12 with sanitizers takes std::regex, which valijson uses, for uninitialised.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-
 #include "proxy/config/config.hpp"
 #include "proxy/config/config_json.hpp"
 #include "proxy/config/parse_config.hpp"
