@@ -17,10 +17,14 @@ protected:
         std::filesystem::create_directories(settings.cache.disk.front().path);
         return settings;
     }
+    /// Until its disk is loaded, a node writes only what is requested twice.
+    void start(const Config& settings) {
+        NodesTest::start(settings);
+        ASSERT_TRUE(eventually([&] { return is_loaded(settings.node); }));
+    }
     void restart(const Config& settings) {
         kill(settings.node);
         start(settings);
-        ASSERT_TRUE(eventually([&] { return is_loaded(settings.node); }));
     }
     bool is_loaded(const std::string& node) const {
         for (const auto& directory : status(node).disk)
@@ -289,7 +293,6 @@ TEST_F(Disk, OnlyIfCachedFetchesNoBlockThatProvesBad) {
         if (at != std::string::npos) overwrite(segment, at, "spoilt");
     }
     start(settings);
-    ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
     const auto before = origin.requests();
     const auto part = [&](const char* range) {
         return get("a", "/large",
@@ -416,7 +419,6 @@ TEST_F(SentFromDisk, AFlippedBodyIsFetchedAnew) {
     kill("a");
     for (const auto& segment : segments()) overwrite(segment, 3'000'000, "??");
     start(settings_);
-    ASSERT_TRUE(eventually([&] { return is_loaded("a"); }));
     EXPECT_TRUE(get("a", "/large").body == body());
     EXPECT_EQ(origin.requests(), asked_ + 1);
 }
