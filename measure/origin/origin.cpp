@@ -166,8 +166,8 @@ base::Listener::Hooks deal(std::vector<asio::io_context*> workers, Counters& cou
                            std::size_t max_connections) {
     base::Listener::Hooks hooks;
     hooks.room = [&counters, max_connections] { return counters.connections < max_connections; };
-    hooks.take = [&counters, workers = std::move(workers),
-                  next = std::size_t{0}](tcp::socket&& socket, const tcp::endpoint&) mutable {
+    hooks.take = [&counters, workers = std::move(workers), next = std::size_t{0}](
+                     tcp::socket&& socket, const tcp::endpoint&) mutable {
         asio::io_context& worker = *workers[next++ % workers.size()];
         boost::system::error_code gone;
         const auto at = socket.local_endpoint(gone);

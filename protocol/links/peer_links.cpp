@@ -121,7 +121,9 @@ void PeerLinks::stop() {
 
 base::awaitable<void> PeerLinks::listen() {
     base::Listener::Hooks hooks;
-    hooks.take = [this](tcp::socket&& socket, const tcp::endpoint&) { peering_.spawn(serve(std::move(socket))); };
+    hooks.take = [this](tcp::socket&& socket, const tcp::endpoint&) {
+        peering_.spawn(serve(std::move(socket)));
+    };
     hooks.trouble = [this](const error_code& error, std::size_t) {
         peering_.log.ended("listening for peers", error, "", base::Clock::now());
     };

@@ -118,7 +118,8 @@ TEST_F(ListenerTest, ClosesWhoWaitsWhenNoDescriptorIsLeft) {
 TEST_F(ListenerTest, DrainTakesWhoIsThereAndNobodyAfter) {
     connect();
     connect();
-    listener.drain([this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
+    listener.drain(
+        [this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
     EXPECT_EQ(taken.size(), 2u);
     EXPECT_FALSE(listener.is_open());
     EXPECT_EQ(listener.port(), 0);
@@ -137,7 +138,8 @@ TEST_F(ListenerTest, AnotherGoesOnWithTheSocketItGivesAway) {
     EXPECT_TRUE(ended);
     EXPECT_EQ(next.port(), at.port());
     connect();
-    next.drain([this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
+    next.drain(
+        [this](tcp::socket&& socket, const tcp::endpoint&) { taken.push_back(std::move(socket)); });
     EXPECT_EQ(taken.size(), 1u);
 }
 
