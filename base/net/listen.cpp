@@ -1,6 +1,8 @@
 #include "base/net/listen.hpp"
 
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -33,6 +35,8 @@ public:
         const int on = 1;
         if (fd_ < 0) fail(where, errno);
         ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        // Linux gives it to each connection from listen() on, which saves a call for each.
+        ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (shared) share();
         if (::bind(fd_, reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
             ::listen(fd_, kBacklog) != 0) {

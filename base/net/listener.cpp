@@ -47,9 +47,6 @@ void Listener::assign(int descriptor) {
     acceptor_.non_blocking(true);
     // Otherwise accept() would wait for the next connection when one has gone again.
     acceptor_.set_option(asio::socket_base::enable_connection_aborted(true));
-    // Linux gives it to each connection, which saves a call for each.
-    error_code ignored;
-    acceptor_.set_option(tcp::no_delay(true), ignored);
     if (spare_ < 0) spare_ = open_spare();
 }
 
@@ -59,6 +56,7 @@ error_code Listener::listen(const tcp::endpoint& at) {
     acceptor.open(at.protocol(), error);
     if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
     if (!error) acceptor.bind(at, error);
+    if (!error) acceptor.set_option(tcp::no_delay(true), error);  // as listen_shared() does
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (!error) assign(acceptor.release());
     return error;
@@ -121,7 +119,10 @@ void Listener::drain(const std::function<void(Socket&&, const Endpoint& from)>& 
         tcp::endpoint from;
         acceptor_.accept(socket, from, error);
         if (error) break;
-        take(std::move(socket), from);
+        try {
+            take(std::move(socket), from);
+        } catch (const std::exception&) {  // without memory it is closed, and the others go on
+        }
     }
     close();
 }

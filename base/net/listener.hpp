@@ -27,7 +27,7 @@ public:
     using Endpoint = boost::asio::ip::tcp::endpoint;
     struct Hooks {
         /// A new connection, to be moved away, and its other end. It sends small segments at once
-        /// (TCP_NODELAY). The hook may close the listener.
+        /// (TCP_NODELAY, of listen() and listen_shared()). The hook may close the listener.
         std::function<void(Socket&&, const Endpoint& from)> take;
         /// Accepting pauses: the reason, and the number of connections closed unserved.
         std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};

@@ -40,12 +40,7 @@ void Acceptor::start() {
     for (auto& door : doors_) {
         base::Listener::Hooks hooks;
         hooks.take = [this, &door](tcp::socket&& socket, const tcp::endpoint& from) {
-            try {
-                admit(std::move(socket), from, door.scheme);
-            } catch (const std::exception&) {
-                service_.shared.faults.note("a new connection");
-                throw;  // the listener pauses
-            }
+            take(std::move(socket), from, door.scheme);
         };
         hooks.trouble = [this](const boost::system::error_code& error, std::size_t refused) {
             if (error == asio::error::no_descriptors)
@@ -56,6 +51,16 @@ void Acceptor::start() {
         };
         auto listening = door.listener.run(std::move(hooks));
         tasks_.spawn(std::move(listening));
+    }
+}
+
+/// A fault that is thrown makes the listener pause.
+void Acceptor::take(tcp::socket&& socket, const tcp::endpoint& from, Scheme scheme) {
+    try {
+        admit(std::move(socket), from, scheme);
+    } catch (const std::exception&) {
+        service_.shared.faults.note("a new connection");
+        throw;
     }
 }
 
@@ -179,7 +184,7 @@ void Acceptor::drain() {
     service_.connections.begin_drain();
     for (auto& door : doors_)
         door.listener.drain([&](tcp::socket&& socket, const tcp::endpoint& from) {
-            admit(std::move(socket), from, door.scheme);
+            take(std::move(socket), from, door.scheme);
         });
     tasks_.close();
     service_.connections.drain();

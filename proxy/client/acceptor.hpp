@@ -46,6 +46,8 @@ private:
         base::Listener listener;
         Scheme scheme;
     };
+    void take(boost::asio::ip::tcp::socket&& socket, const boost::asio::ip::tcp::endpoint& from,
+              Scheme scheme);
     void admit(boost::asio::ip::tcp::socket&& socket, const boost::asio::ip::tcp::endpoint& from,
                Scheme scheme);
     bool let_in(AcceptedConnection& client);

@@ -14,6 +14,7 @@ using http::field;
 
 constexpr std::string_view kVersion = "HTTP/1.1";
 constexpr std::size_t kMaxLengthDigits = 18;  // below 63 bits
+
 /// The next line, up to its LF and without its CR LF. Nothing: it does not end so.
 std::optional<std::string_view> take_line(std::string_view& rest) {
     const auto* const end = static_cast<const char*>(std::memchr(rest.data(), '\n', rest.size()));

@@ -14,11 +14,11 @@ struct PlainFraming {
     bool keep_alive = true;
 };
 
-/// Splits a plain head in one pass, at a third of the instructions that Beast takes. `bytes` are
+/// Splits a plain head in one pass, with a third fewer instructions than Beast takes. `bytes` are
 /// one head with its empty line; they stay in place, because `head` views them. A head is plain if
 /// it is HTTP/1.1, each line ends in CR LF, the body has a length or there is none, and Connection
-/// is absent, `close` or `keep-alive`. Nothing: the head is not
-/// plain or is wrong, Beast has to judge it, and `head.fields` have lines that count for nothing.
+/// is absent, `close` or `keep-alive`. Nothing: the head is not plain or is wrong, Beast has to
+/// judge it, and `head.fields` have lines that count for nothing.
 ///
 /// What is taken here, Beast takes too, with the same parts: a test and a fuzz target compare them.
 template <bool IsRequest>
