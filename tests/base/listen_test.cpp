@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -38,6 +39,19 @@ int connect_to(std::uint16_t port) {
             return fd;
         ::close(fd);
     }
+}
+
+TEST(Listen, ConnectionsSendSmallSegmentsAtOnceFromTheFirstOn) {
+    const auto listening = listen_shared({"127.0.0.1", 0}, 1);
+    const auto client = connect_to(port_of(listening.front()));
+    pollfd come{listening.front(), POLLIN, 0};
+    ASSERT_EQ(::poll(&come, 1, 10'000), 1);
+    const auto accepted = ::accept(listening.front(), nullptr, nullptr);
+    int no_delay = 0;
+    socklen_t size = sizeof no_delay;
+    ASSERT_EQ(::getsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &no_delay, &size), 0);
+    EXPECT_EQ(no_delay, 1);
+    close_all({listening.front(), client, accepted});
 }
 
 TEST(Listen, WorkersShareAPortThatOtherProcessesCannotBind) {
