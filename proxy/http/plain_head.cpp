@@ -17,6 +17,7 @@ constexpr std::size_t kMaxLengthDigits = 18;  // below 63 bits
 
 /// The next line, up to its LF and without its CR LF. Nothing: it does not end so.
 std::optional<std::string_view> take_line(std::string_view& rest) {
+    if (rest.empty()) return std::nullopt;
     const auto* const end = static_cast<const char*>(std::memchr(rest.data(), '\n', rest.size()));
     if (!end || end == rest.data() || end[-1] != '\r') return std::nullopt;
     const auto size = static_cast<std::size_t>(end - rest.data());
