@@ -739,11 +739,6 @@ constexpr std::array kTable{
             "none. Two requests at the same time are a second use. A copy that renews a stored "
             "response is always stored. Content that is not stored is not announced, and other "
             "requests do not wait for it."},
-    Setting{"cluster.bandwidth", size<&Config::cluster, &ClusterConfig::bandwidth>(0, kTiB),
-            "Bytes per second of the bodies that this node gives to its peers, all of them "
-            "together, where they would take the link from clients. Heads and summaries do not "
-            "count. 0: no limit; else at least 1KiB.",
-            false, check<check_peer_bandwidth>},
     Setting{"cluster.heartbeat", duration<&Config::cluster, &ClusterConfig::heartbeat>(10ms, 60s),
             "Interval of heartbeats on each link. With more than 64 peers the node beats less "
             "often: 64 times per interval in total, and at least once a minute per link."},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "proxy/fetch/block_plan.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/resume_plan.hpp"
 #include "proxy/fetch/resume_request.hpp"
@@ -126,10 +125,7 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, Resume
         const auto& key = job_.wanted.request->origin()->key;
         watch.pace.emplace(watch.silence_at_most,
                            pace_of_origin(times.of(key), times.rate_of(key)));
-        // A slow peer that fetches for the cluster still spares the origin.
-        watch.look_elsewhere = [rest, &exchange, alone = !job_.from.follows_run] {
-            if (alone) rest->ask_beside(exchange);
-        };
+        watch.look_elsewhere = [rest, &exchange] { rest->ask_beside(exchange); };
     }
     return watch;
 }
@@ -139,7 +135,6 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     const auto sent_by = sender.from;
-    const auto peer = sender.peer;
     begin(from, std::move(made), std::move(sender), length);
 
     const auto version = version_at_origin(from, sent_by);
@@ -161,12 +156,7 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from
     if (end.resume) {
         if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         exchange.finish();  // its place first: there may be none for the rest beside it
-        auto came_elsewhere = false;
-        if (other_sender_ && !from_origin && !left) came_elsewhere = co_await other_sender_(peer);
-        if (came_elsewhere)
-            error = FetchError::none;
-        else
-            error = co_await resume(version, error, *rest);
+        error = co_await resume(version, error, *rest);
     }
     rest.reset();
     const auto& block = job_.wanted.block;
@@ -276,24 +266,6 @@ asio::awaitable<FetchError> Delivery::resume(const OriginVersion& version, Fetch
         not_before = again.not_before();
         if (again.status() == 200) ++others;
     }
-}
-
-bool Delivery::is_same_again(const Exchange& exchange) const {
-    const auto length = exchange.content_length();
-    if (const auto& block = job_.wanted.block) return is_given(*block, exchange.head(), length);
-    const auto begun = job_.result.fill->coming();
-    const auto known = validators_of(begun->fields());
-    const auto given = validators_of(exchange.head().fields);
-    return exchange.head().status == 200 && length && known.strong() && given.etag == known.etag &&
-           length == job_.result.fill->state().incoming.length;
-}
-
-asio::awaitable<FetchError> Delivery::take_rest_of(Exchange& exchange) {
-    FillWriter::Watch watch;
-    watch.silence_at_most = silence_at_most(Fill::From::peer, config());
-    watch.leave_out = job_.result.fill->received();
-    const auto came = co_await writer_.receive(exchange, watch);
-    co_return came;
 }
 
 /// False when nobody wants it any more.

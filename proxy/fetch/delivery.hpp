@@ -49,14 +49,6 @@ public:
     /// False if the sender broke off.
     boost::asio::awaitable<bool> run(Exchange& exchange, const ReceivedHead& from,
                                      StoreCandidate made, Sender sender);
-    /// Finds another sender for the rest of a body that the peer `node` broke off, before the
-    /// origin is asked for it. It calls take_rest_of(). False: that did not bring all.
-    using OtherSender = std::function<boost::asio::awaitable<bool>(std::string node)>;
-    void on_break_off(OtherSender other) { other_sender_ = std::move(other); }
-    /// Takes the missing bytes out of a peer's response that begins where the body did.
-    boost::asio::awaitable<FetchError> take_rest_of(Exchange& exchange);
-    /// The response brings the body, or block, that a peer began: the same bytes from the first on.
-    bool is_same_again(const Exchange& exchange) const;
     /// The same for a block that is a slice of the origin's response, from its present position.
     /// `from` is a head for the block alone; `came` gets the number of bytes as they come. True
     /// if `exchange` stands behind the block. It stays open.
@@ -99,7 +91,6 @@ private:
     Cache& cache_;
     FetchJob& job_;
     FillWriter writer_;
-    OtherSender other_sender_;
     std::optional<std::chrono::steady_clock::time_point>
         not_before_;  // by the origin's Retry-After
     bool ended_ = false;

@@ -26,9 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kStaleToo = " stale", kToStandIn = " stale stand-in";
 
-/// How long a meeting point is waited for, where much would be fetched twice.
-constexpr std::chrono::seconds kMeetForLarge{1};
-
 /// Nobody has confirmed it, so it is stale from its arrival on, and not stored.
 void never_fresh(StoreCandidate& made) {
     auto& freshness = made.response->freshness;
@@ -70,23 +67,14 @@ Fetch::~Fetch() {
 
 asio::awaitable<void> Fetch::run() {
     if (job_.from.may_ask_peers) {
-        job_.from.of_run = job_.wanted.block && may_meet() && !known_fetcher().empty();
         const auto answered = co_await try_peers();
         if (answered) co_return;
         if (!origin_ && may_meet()) {
             // Most misses neither ask nor follow, and need no coroutine to find that out.
             auto meeting = find_meeting({});
             if (meeting.leads_anywhere()) {
-                TakeHit take = [this](PeerRequest& asked) { return take_all(asked); };
-                const auto followed = co_await meet(std::move(meeting), {}, take);
+                const auto followed = co_await meet(std::move(meeting));
                 if (followed) co_return;
-                // The fetch of the body is far from this block. Nodes that want it meet for it.
-                meets_for_block_ = job_.from.of_run && known_fetcher() != config_.node;
-                if (meets_for_block_) {
-                    auto for_block = find_meeting({});
-                    const auto came = co_await meet(std::move(for_block), {}, std::move(take));
-                    if (came) co_return;
-                }
             }
         }
     }
@@ -120,7 +108,7 @@ asio::awaitable<bool> Fetch::try_peers() {
     origin_usual_ = origin;
     const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
     PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers,
-                         can_ask_origin() && !peers_.asks_all() && !is_fed_by_peer(), now);
+                         can_ask_origin() && !peers_.asks_all(), now);
     HedgedFetch race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
@@ -165,7 +153,6 @@ bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns
     if (!whom.beside_the_origin) attempt->alone = next.budget;
     attempt->request.note_in(job_.from.peers_asked);
     attempt->request.belong_to(job_.wanted.request->trace);
-    silent_.push_back(peer->node);
     return race.start(std::move(attempt), std::move(text));
 }
 
@@ -186,8 +173,6 @@ asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerRequestPlan& plan,
                                        PeerAttempt& attempt) {
     auto& asked = attempt.request;
     const auto verdict = *attempt.verdict;
-    if (verdict != PeerVerdict::failure && verdict != PeerVerdict::timeout)
-        std::erase(silent_, asked.peer().node);
     auto& exchange = asked.exchange();
     const auto& head = exchange.head();
     if (verdict == PeerVerdict::stale_hit && !job_.from.stale && !stale_copy_)
@@ -223,107 +208,18 @@ asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<vo
     judged(verdict == PeerVerdict::hit);
     if (verdict != PeerVerdict::hit) co_return false;
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, head.status};
-    if (job_.from.of_run) await_rest_elsewhere();
     const auto faultless =
         co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
     co_return true;
 }
 
-/// The origin is about to send a body so large that the question pays in every case. It pays too
-/// where the origin was asked beside a peer that is late, although not at that peer. The origin's
-/// response is dropped once another node has given a good head.
-asio::awaitable<bool> Fetch::meet_for_large(Exchange& from_origin) {
-    if (has_met_ || !job_.from.may_ask_peers || !may_meet()) co_return false;
-    is_large_ = true;
-    auto meeting = find_meeting({});
-    const std::function<void(bool)> judged = [&from_origin](bool good) {
-        if (good) from_origin.finish();
-    };
-    TakeHit take = [this, &judged](PeerRequest& asked) { return take_hit(asked, judged); };
-    const auto followed = co_await meet(std::move(meeting), {}, std::move(take));
-    co_return followed;
-}
-
-/// The peer has left a request of this fetch without an answer.
-bool Fetch::is_silent(const std::string& node) const {
-    return std::ranges::find(silent_, node) != silent_.end();
-}
-
-asio::awaitable<bool> Fetch::take_all(PeerRequest& asked) {
-    const auto taken = co_await take_hit(asked, [](bool) {});
-    co_return taken;
-}
-
 /// Another node may be fetching the same content.
 bool Fetch::may_meet() const {
     const auto& request = *job_.wanted.request;
-    return job_.result.lease.leads() && !job_.from.stale && !stale_copy_ && !job_.wanted.part &&
-           request.origin() && may_fetch_once(request) &&
-           !(job_.wanted.block && peers_.is_just_invalidated(Clock::now()));
-}
-
-/// The key for which nodes meet. Those that want blocks of one body meet for the body.
-summary::KeyHash Fetch::meeting_key() const {
-    const auto& block = job_.wanted.block;
-    if (!block) return job_.result.lease.hash();
-    if (!meets_for_block_) return block->target;
-    const auto& version = block->version;
-    return cache_.shared.key_hasher(key_around(block->range.first, job_.wanted.request->key.uri(),
-                                               version.etag, version.form, block->block_bytes));
-}
-
-/// The node that fetches it, as far as this node knows; empty: none is known.
-std::string Fetch::known_fetcher() const {
-    const auto& block = job_.wanted.block;
-    if (block && !block->followed->empty() && !meets_for_block_) return *block->followed;
-    return cache_.shared.cooperation.fetchers.of(meeting_key(), Clock::now());
-}
-
-/// The node that fetched the block before, of the same stream, is there to bring this one, too. So
-/// the origin is spared while a peer that promises it is asked.
-bool Fetch::is_fed_by_peer() const {
-    if (!job_.from.of_run || job_.wanted.block->followed->empty()) return false;
-    const auto& node = *job_.wanted.block->followed;
-    const auto* const record = cache_.upstream.peers.of(node);
-    return record && record->may_ask(Clock::now()) && peer_in_step(node).has_value();
-}
-
-/// A peer has named the node that fetches, or that node has given some of it.
-void Fetch::note_fetcher(std::string_view node) const {
-    if (node == config_.node || !peer_to_ask(std::string(node))) return;
-    cache_.shared.cooperation.fetchers.note(meeting_key(), node, Clock::now());
-}
-
-/// The node that fetched it gave nothing, and this one takes its place.
-void Fetch::note_own_fetch() const {
-    if (job_.wanted.block) job_.wanted.block->followed->clear();
-    cache_.shared.cooperation.fetchers.note(meeting_key(), config_.node, Clock::now());
-}
-
-/// If the peer that gives the content breaks off, another node is asked before the origin.
-void Fetch::await_rest_elsewhere() {
-    delivery_.on_break_off([this](std::string node) { return find_rest(std::move(node)); });
-}
-
-asio::awaitable<bool> Fetch::find_rest(std::string node) {
-    TakeHit take = [this](PeerRequest& asked) { return take_rest(asked); };
-    auto meeting = find_meeting(node);
-    const auto found = co_await meet(std::move(meeting), std::move(node), std::move(take));
-    co_return found;
-}
-
-asio::awaitable<bool> Fetch::take_rest(PeerRequest& asked) {
-    auto& exchange = asked.exchange();
-    if (!delivery_.is_same_again(exchange)) {
-        asked.close(PeerVerdict::unusable);
-        co_return false;
-    }
-    const auto came = co_await delivery_.take_rest_of(exchange);
-    const auto whole = came == FetchError::none;
-    asked.close(whole ? PeerVerdict::hit : PeerVerdict::failure);
-    if (whole) exchange.finish();
-    co_return whole;
+    return job_.result.lease.leads() && !job_.from.stale && !stale_copy_ && !job_.wanted.block &&
+           !job_.wanted.part && request.origin() && config_.constants.meets &&
+           request.policy().fetch_once() != FetchOnce::never;
 }
 
 /// Finds the meeting point of the key. `failed`: a node that gave nothing; empty: none.
@@ -333,25 +229,18 @@ Fetch::Meeting Fetch::find_meeting(std::string_view failed) {
     if (!view) return {};
     const auto& request = *job_.wanted.request;
     const auto now = Clock::now();
-    const auto key = meeting_key();
-    if (job_.wanted.block && failed.empty()) {
-        const auto known = known_fetcher();
-        if (!known.empty() && known != config_.node) return {{}, known};
-    }
+    const auto key = job_.result.lease.hash();
     const auto point = meeting_point(key, config_.node, view->peers, upstream.peers.all(),
-                                     stays_encrypted(*config_.cluster, request.key), now, failed);
+                                     stays_encrypted(*config_.cluster, request.key), now);
     Meeting meeting;
     const auto& place = request.origin()->key;
-    if (point.peer && is_large_ && is_silent(view->peers[*point.peer].node)) return {};
     if (point.peer) {
         auto& origin = upstream.origin_times.record(place);
         const MeetFacts known{request.policy().fetch_once(),
                               round_trip_to(view->peers[*point.peer]), origin.fetch};
-        has_met_ = !failed.empty() || meets_for_block_ || is_large_ ||
-                   pays_to_meet(known, origin.meetings);
-        if (has_met_) meeting.to_ask = PeerOfView{view, *point.peer};
+        if (!failed.empty() || pays_to_meet(known, origin.meetings))
+            meeting.to_ask = PeerOfView{view, *point.peer};
     } else {
-        has_met_ = true;
         meeting.fetcher = cache_.shared.cooperation.fetchers.meet(key, config_.node, failed, now);
         if (!meeting.fetcher.empty()) upstream.origin_times.record(place).meetings.asked(true);
     }
@@ -359,59 +248,46 @@ Fetch::Meeting Fetch::find_meeting(std::string_view failed) {
 }
 
 /// Asks who fetches the content, and takes it from there while it comes. False: this node fetches
-/// it. A node that gives nothing is passed over once; after that, all go to the origin. `failed`:
-/// the node that was passed over; empty: none.
-asio::awaitable<bool> Fetch::meet(Meeting meeting, std::string failed, TakeHit take) {
-    const auto begins = job_.result.fill->coming() == nullptr;
-    while (meeting.leads_anywhere()) {
+/// it. A node that gives nothing is passed over once; after that, all go to the origin.
+asio::awaitable<bool> Fetch::meet(Meeting meeting) {
+    std::string failed;
+    for (auto tries = 0; tries < 2; ++tries) {
+        if (tries > 0) meeting = find_meeting(failed);
         if (meeting.to_ask) {
-            const auto answered = co_await ask_who_fetches(meeting, failed, take);
+            const auto answered = co_await ask_who_fetches(meeting, failed);
             if (answered) co_return true;
         }
-        if (meeting.fetcher.empty()) {
-            if (!failed.empty()) note_own_fetch();
-            co_return false;
-        }
-        if (is_large_ && is_silent(meeting.fetcher)) co_return false;
-        if (job_.wanted.block) job_.from.of_run = true;
-        if (!failed.empty()) note_fetcher(meeting.fetcher);
-        if (begins) job_.result.fill->expect(Fill::From::peer);
-        const auto followed = co_await follow(meeting.fetcher, take);
+        if (meeting.fetcher.empty()) co_return false;
+        job_.result.fill->expect(Fill::From::peer);
+        const auto followed = co_await follow(meeting.fetcher);
         if (followed == Followed::answered) {
             ++cache_.upstream.counters.fetches_followed;
             co_return true;
         }
-        if (begins) job_.result.fill->expect(Fill::From::origin);
-        const auto is_last = followed == Followed::elsewhere || !failed.empty() || meets_for_block_;
-        if (is_last) co_return false;
+        job_.result.fill->expect(Fill::From::origin);
+        if (followed == Followed::elsewhere) co_return false;
         failed = std::move(meeting.fetcher);
-        meeting = find_meeting(failed);
     }
     co_return false;
 }
 
 /// Asks the meeting point and notes the name that it gives. True: it had the response itself, which
 /// is the result of the fetch.
-asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view failed,
-                                             const TakeHit& take) {
+asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view failed) {
     auto& upstream = cache_.upstream;
-    const auto question = question_of(meets_for_block_, failed);
+    const auto question =
+        failed.empty() ? std::string(kWhoFetches) : std::string(kWhoElse).append(failed);
     const auto& peer = *meeting.to_ask;
     auto text = peers_.request_text(peer->token, Clock::now(), {}, question);
     if (text.empty()) co_return false;
     ++upstream.counters.meetings_asked;
-    // More than a head is at stake: a busy node is waited for, before much is fetched twice. A
-    // client whose response has come from the origin already waits for a short time only.
-    const auto is_worth_more = job_.wanted.block || job_.result.fill->coming();
-    const auto patience = is_worth_more ? std::max<std::chrono::nanoseconds>(
-                                              config_.constants.peers.meet_at_most, kMeetForLarge)
-                                        : config_.constants.peers.meet_at_most;
+    const auto patience = config_.constants.peers.meet_at_most;
     PeerRequest asked(upstream, peer, {patience, patience});
     asked.note_in(job_.from.peers_asked);
     asked.belong_to(job_.wanted.request->trace);
     const auto verdict = co_await asked.send(std::move(text), false);
     if (verdict == PeerVerdict::hit) {  // stored there since its last announcement
-        const auto taken = co_await take(asked);
+        const auto taken = co_await take_hit(asked, [](bool) {});
         co_return taken;
     }
     if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return false;
@@ -421,7 +297,7 @@ asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view 
         verdict == PeerVerdict::refused && peers_.learn_selecting_fields(asked.exchange().head());
     co_await asked.discard();
     if (again) {
-        const auto answered = co_await ask_who_fetches(meeting, failed, take);
+        const auto answered = co_await ask_who_fetches(meeting, failed);
         co_return answered;
     }
     upstream.origin_times.record(job_.wanted.request->origin()->key)
@@ -444,29 +320,17 @@ std::optional<PeerOfView> Fetch::peer_in_step(const std::string& node) const {
     return peer && (*peer)->in_sync ? peer : std::nullopt;
 }
 
-/// A run may be as slow as its origin, and is ahead of none of its readers. Where the origin has
-/// responded here already, it is about to do so there.
-std::chrono::nanoseconds Fetch::time_to_follow() const {
-    const auto at_most = config_.timeouts.origin_head;
-    if (job_.wanted.block) return at_most;
-    const auto usual = follow_at_most(time_of_origin(), at_most);
-    return is_large_ ? std::min(usual, std::max<std::chrono::nanoseconds>(
-                                           config_.constants.peers.meet_at_most, kMeetForLarge))
-                     : usual;
-}
-
 /// Waits for the response of the node that fetches, as long as that node is in step.
-asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node, const TakeHit& take) {
+asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
     constexpr std::chrono::milliseconds kLook{250};
     auto& upstream = cache_.upstream;
     const auto peer = peer_in_step(node);
     if (!peer) co_return Followed::in_vain;
     auto text = peers_.request_text((*peer)->token, Clock::now(), {}, kFollow);
-    const auto patience = time_to_follow();
+    const auto patience = follow_at_most(time_of_origin(), config_.timeouts.origin_head);
     HedgedFetch race(upstream, job_.result.wakeup);
     auto attempt =
         std::make_shared<PeerAttempt>(upstream, *peer, PeerPatience{patience, patience}, false);
-    attempt->request.waits_for_fetch();
     attempt->request.note_in(job_.from.peers_asked);
     attempt->request.belong_to(job_.wanted.request->trace);
     if (text.empty() || !race.start(attempt, std::move(text))) co_return Followed::elsewhere;
@@ -475,25 +339,19 @@ asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node, const Ta
         co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
     }
     if (*attempt->verdict == PeerVerdict::hit) {
-        race.won_by(attempt.get());
-        const auto known = cache_.shared.cooperation.fetchers.of(meeting_key(), Clock::now());
-        if (!job_.wanted.block || known.empty() || known == node) note_fetcher(node);
-        if (job_.wanted.block) *job_.wanted.block->followed = node;
-        await_rest_elsewhere();
-        job_.from.follows_run = job_.wanted.block.has_value();
-        const auto taken = co_await take(attempt->request);
-        job_.from.follows_run = false;
+        const auto taken = co_await take_hit(attempt->request, [&](bool good) {
+            if (good) race.won_by(attempt.get());
+        });
         co_return taken ? Followed::answered : Followed::elsewhere;
     }
     const auto& refusal = attempt->request.exchange().head();
     if (*attempt->verdict == PeerVerdict::refused && peers_.learn_selecting_fields(refusal)) {
-        const auto followed = co_await follow(node, take);
+        const auto followed = co_await follow(node);
         co_return followed;
     }
-    // A node that lacks one block still fetches the others.
-    const auto lacks_it = !job_.wanted.block && refusal_of(refusal.fields) == Refusal::absent;
     const auto is_gone = *attempt->verdict == PeerVerdict::failure ||
-                         *attempt->verdict == PeerVerdict::timeout || lacks_it;
+                         *attempt->verdict == PeerVerdict::timeout ||
+                         refusal_of(refusal.fields) == Refusal::absent;
     co_return is_gone ? Followed::in_vain : Followed::elsewhere;
 }
 
@@ -524,8 +382,6 @@ bool Fetch::take_head(PeerRequest& asked, const ReceivedHead& from, bool validat
     const auto good = judged == PeerVerdict::hit;
     asked.close(judged);
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, validated ? 304u : 200u};
-    const auto* fetcher = find(from.head.fields, kFetcherField);
-    if (good && fetcher && may_fetch_once(*job_.wanted.request)) note_fetcher(fetcher->value);
     if (good) publish(delivery_, std::move(*index), std::move(sender));
     asked.exchange().finish();
     return good;
@@ -711,8 +567,6 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
             const auto length = *exchange.content_length();
             auto index = make_index(delivery_, exchange.received(), length);
             if (!index) break;
-            const auto comes_from_peer = co_await meet_for_large(exchange);
-            if (comes_from_peer) co_return;
             const ByteRange all{0, length - 1};
             co_await run_in_blocks(delivery_, std::move(*index), exchange, all);
             co_return;

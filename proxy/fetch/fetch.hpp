@@ -56,23 +56,8 @@ private:
         bool leads_anywhere() const { return to_ask || !fetcher.empty(); }
     };
     Meeting find_meeting(std::string_view failed);
-    summary::KeyHash meeting_key() const;
-    std::string known_fetcher() const;
-    bool is_fed_by_peer() const;
-    bool is_silent(const std::string& node) const;
-    void await_rest_elsewhere();
-    boost::asio::awaitable<bool> find_rest(std::string node);
-    /// Takes what another node gives. False: it is of no use.
-    using TakeHit = std::function<boost::asio::awaitable<bool>(PeerRequest&)>;
-    boost::asio::awaitable<bool> meet(Meeting meeting, std::string failed, TakeHit take);
-    boost::asio::awaitable<bool> meet_for_large(Exchange& from_origin);
-    boost::asio::awaitable<bool> take_all(PeerRequest& asked);
-    boost::asio::awaitable<bool> take_rest(PeerRequest& asked);
-    boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed,
-                                                 const TakeHit& take);
-    void note_fetcher(std::string_view node) const;
-    void note_own_fetch() const;
-    std::chrono::nanoseconds time_to_follow() const;
+    boost::asio::awaitable<bool> meet(Meeting meeting);
+    boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed);
     std::optional<PeerOfView> peer_to_ask(const std::string& node) const;
     std::optional<PeerOfView> peer_in_step(const std::string& node) const;
     enum class Followed : std::uint8_t {
@@ -80,7 +65,7 @@ private:
         elsewhere,  // that node has it, but not for this request: the origin is asked
         in_vain     // that node is gone or gave nothing: ask once who else fetches
     };
-    boost::asio::awaitable<Followed> follow(const std::string& node, const TakeHit& take);
+    boost::asio::awaitable<Followed> follow(const std::string& node);
     void learn_first_sight(const Head& of_peer) const;
     void peer_won(HedgedFetch& race, const PeerAttempt& winner);
     bool take_head(PeerRequest& asked, const ReceivedHead& from, bool validated = false);
@@ -115,10 +100,6 @@ private:
     RoundTrip origin_usual_;                    // while peers are asked
     std::optional<OriginHealth::Grant> leave_;  // see leave_after_pause(); none: not decided
     std::optional<StaleCopy> stale_copy_;       // that a peer has
-    bool meets_for_block_ = false;              // no longer for the body
-    bool has_met_ = false;                      // asked who fetches it, or is asked itself
-    bool is_large_ = false;                     // as the origin's response has shown
-    PeerNames silent_;                          // that try_peers() has asked, without an answer
     RequestAdditions additions_;                // of origin_
     std::shared_ptr<OriginAttempt> origin_;     // prepared, or asked beside peers
 };

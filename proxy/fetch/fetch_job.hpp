@@ -36,9 +36,6 @@ struct WantedBlock {
     /// for a block that they do not announce. Grows while the job runs; the jobs of one stream,
     /// all on one worker, share it. Never null.
     std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
-    /// The node that fetched the last block which this stream got from a peer's fetch. Shared as
-    /// `in_parts` is.
-    std::shared_ptr<std::string> followed = std::make_shared<std::string>();
 
     /// The range that the origin is asked for: this block, and those that the reader wants next.
     ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }
@@ -67,11 +64,6 @@ struct FetchSources {
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
     bool others_have = false;  // peers announce the content; set when the summaries are read
-    /// A node of the cluster, perhaps this one, fetches all blocks of the body, so nobody has it in
-    /// one piece, and the origin is the last to be asked. Set when the fetch begins.
-    bool of_run = false;
-    /// The sender of the block fetches the body for several nodes. Set when its response is taken.
-    bool follows_run = false;
     /// Failed tries at the body's part, shared with the client's request, which may have begun
     /// earlier fetches for it. Null: none has failed.
     std::shared_ptr<RetryBudget> tries = nullptr;

@@ -21,7 +21,7 @@ constexpr std::string_view kPart = " part";
 
 /// Peers that have the target may have it in one piece, and this block with it.
 summary::PeerSet may_have_whole(const FetchJob& job, const protocol::PeerView& view) {
-    if (!job.wanted.block || job.from.of_run) return {};
+    if (!job.wanted.block) return {};
     const auto& block = *job.wanted.block;
     auto candidates = view.directory->candidates({block.target, job.wanted.request->key.uri()});
     candidates -= peers_named(*block.in_parts, view);
@@ -57,8 +57,7 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
                           origin,
                           now,
                           denying,
-                          stays_encrypted(*config.cluster, job_.wanted.request->key),
-                          job_.wanted.block ? job_.wanted.block->range.size() : 0};
+                          stays_encrypted(*config.cluster, job_.wanted.request->key)};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.count > 0 && promised.empty() && perhaps.empty())
@@ -103,10 +102,6 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
     // Of a block the version says all.
     const auto max_age = job_.wanted.block ? std::nullopt : wanted_max_age(since_invalidation(now));
     return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
-}
-
-bool FetchPeers::is_just_invalidated(Time now) const {
-    return proxy::is_just_invalidated(since_invalidation(now));
 }
 
 bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {

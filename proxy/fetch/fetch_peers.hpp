@@ -34,9 +34,6 @@ public:
     void ask_all() { asks_all_ = true; }
     bool asks_all() const { return asks_all_; }
 
-    /// No copy of a peer can prove to be younger than the last invalidation.
-    bool is_just_invalidated(Time now) const;
-
     /// See may_get_request().
     bool may_be_asked(const protocol::PeerView::Peer& peer) const;
 

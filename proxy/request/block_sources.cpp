@@ -4,7 +4,6 @@
 
 #include "proxy/fetch/fetch.hpp"
 #include "proxy/fetch/fetch_job.hpp"
-#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/request/block_stream.hpp"
 #include "summary/directory/directory.hpp"
 
@@ -138,7 +137,7 @@ bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
         !flow->takes_long(range.first - block.first, usual(), now))
         return false;
     const auto key = body_.key_of(block);
-    return where(key) == Store::StoredAt::nowhere && !likely_peer(key);
+    return where(key) == Store::StoredAt::nowhere && !may_be_at_peers(key);
 }
 
 bool BlockStream::join(BlockFlow& flow, Block& block) {
@@ -157,7 +156,6 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
     auto job = make_block_job(service_.cache, request(), blocks_of(body_.index(), body_.version()),
                               block.range.first);
     job->wanted.block->in_parts = in_parts_;
-    job->wanted.block->followed = followed_;
     job->from.tries = block.tries;
     job->from.peers_asked = transaction_.peers_asked();
     job->from.may_ask_peers = transaction_.config().cluster.has_value();
@@ -184,7 +182,6 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
         ++service_.counters.collapsed;
         return;
     }
-    block.promised = likely_peer(body_.key_of(block.range)).has_value();
     job->wanted.block->up_to = end_of_missing(block.range);
     if (job->wanted.block->up_to) follows_ = true;
     fetched_ = job->wanted.block->to_ask();
@@ -195,52 +192,23 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
 /// such a block.
 std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
     std::optional<std::uint64_t> end;
-    // The whole may be at a peer in one piece, unless a node fetches its blocks.
-    const auto is_of_run = !fetcher().empty();
-    if (!is_of_run &&
-        likely_peer({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
+    if (may_be_at_peers({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
         return end;
     auto offset = first.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
         const auto block = body_.blocks().at(offset);
         const auto key = body_.key_of(block);
-        if (where(key) != Store::StoredAt::nowhere || likely_peer(key)) break;
+        if (where(key) != Store::StoredAt::nowhere || may_be_at_peers(key)) break;
         end = block.last;
         offset = block.last + 1;
     }
     return end;
 }
 
-/// The node that fetches the blocks of the body; empty: none is known.
-std::string BlockStream::fetcher() const {
-    const auto& request = transaction_.request;
-    return service_.cache.shared.cooperation.fetchers.of(request.hash, Clock::now());
-}
-
-/// The peer that would get the first request for what has this key. None: no peer announces it, or
-/// those that do get no request now, so that only the origin has it.
-std::optional<std::size_t> BlockStream::likely_peer(const Key& key) const {
+bool BlockStream::may_be_at_peers(const Key& key) const {
     const auto& view = service_.upstream.peers.view();
-    const auto& cluster = transaction_.config().cluster;
-    if (!view || !view->directory || !cluster) return std::nullopt;
-    const auto candidates = view->directory->candidates({key.hash, key.uri});
-    if (candidates.empty()) return std::nullopt;
-    const auto& asked = transaction_.request;
-    const auto now = Clock::now();
-    const auto invalidated =
-        service_.cache.shared.store.invalidated_at(asked.hash, asked.key.uri());
-    const auto since = invalidated ? SinceInvalidation(now - *invalidated) : std::nullopt;
-    const PeerFacts known{view->peers,
-                          service_.upstream.peers.all(),
-                          transaction_.config().constants.peers,
-                          origin_ ? service_.upstream.origin_times.of(origin_->key) : RoundTrip(),
-                          now,
-                          {},
-                          stays_encrypted(*cluster, asked.key),
-                          body_.blocks().block_bytes};
-    const auto whom = whom_to_ask(candidates, {}, since, known);
-    if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
-    return whom.turns[0].peer;
+    if (!view || !view->directory || !transaction_.config().cluster) return false;
+    return !view->directory->candidates({key.hash, key.uri}).empty();
 }
 
 /// False: something is missing, and the origin gives no parts that fit.

@@ -71,10 +71,6 @@ bool BlockFlow::is_far(std::uint64_t offset, Wait usual, Time now) const {
     return offset > at_ && is_far_ahead(rate_, offset - at_, usual, now);
 }
 
-bool BlockFlow::is_too_far_to_follow(std::uint64_t offset, Wait usual, Time now) const {
-    return offset > next() + kBlocksAhead * blocks_.block_bytes && is_far(offset, usual, now);
-}
-
 bool BlockFlow::takes_long(std::uint64_t bytes, Wait usual, Time now) const {
     const std::lock_guard lock(mutex_);
     return is_far_ahead(rate_, bytes, usual, now);

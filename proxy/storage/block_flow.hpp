@@ -17,9 +17,6 @@
 
 namespace proxy {
 
-/// A reader of a body in blocks has so many of them under way behind the one that it sends.
-inline constexpr std::uint64_t kBlocksAhead = 4;
-
 /// An answer of an origin that is being cut into blocks (fetch/block_run.hpp): its position, its
 /// rate, and the readers that wait for its blocks. The run is its only writer; readers may be on
 /// any thread.
@@ -70,10 +67,6 @@ public:
     std::uint64_t next() const;
     /// The block comes so late that it is requested separately; see is_far_ahead().
     bool is_far(std::uint64_t offset, Wait usual, Time now) const;
-    /// The same for a reader at a peer. The blocks up to kBlocksAhead behind the run are awaited
-    /// however long they take, because a reader that has come so far would gain nothing by a
-    /// request of its own.
-    bool is_too_far_to_follow(std::uint64_t offset, Wait usual, Time now) const;
     /// So many bytes take longer than that, at the rate of this answer.
     bool takes_long(std::uint64_t bytes, Wait usual, Time now) const;
 

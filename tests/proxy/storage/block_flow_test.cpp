@@ -51,25 +51,6 @@ TEST_F(BlockFlowTest, LetsReadersJoinTheBlocksAhead) {
     EXPECT_NE(join(400), nullptr);
 }
 
-TEST(BlockFlow, IsAwaitedByPeersThatReadOnAndByOthersIfItComesSoon) {
-    constexpr std::uint64_t kBlock = 1000;
-    boost::asio::io_context io;
-    const auto writer = std::make_shared<base::Wakeup>(io.get_executor());
-    BlockFlow flow{
-        Blocks{100 * kBlock, kBlock}, ByteRange{0, 100 * kBlock - 1}, writer, kBlock, {}};
-    const auto begun = BlockFlow::Time(1000h);
-    const auto far = (kBlocksAhead + 1) * kBlock;
-    EXPECT_FALSE(flow.is_too_far_to_follow(far, 1ms, begun)) << "the rate is unknown";
-    flow.came(0, begun);
-    flow.came(1, begun + 1s);
-    EXPECT_TRUE(flow.is_too_far_to_follow(far, 1ms, begun + 1s));
-    EXPECT_FALSE(flow.is_too_far_to_follow(kBlocksAhead * kBlock, 1ms, begun + 1s));
-    flow.begin(0);
-    EXPECT_FALSE(flow.is_too_far_to_follow(far, 1ms, begun + 1s)) << "the run has come nearer";
-    flow.came(1000 * kBlock, begun + 1s);
-    EXPECT_FALSE(flow.is_too_far_to_follow(50 * kBlock, 1ms, begun + 1s)) << "soon";
-}
-
 TEST_F(BlockFlowTest, IsWantedByReadersThatWaitForABlock) {
     EXPECT_FALSE(flow.wanted_from(200));
     const auto waiting = join(450);
