@@ -22,9 +22,9 @@ int open_spare() {
 }
 
 /// A connection without memory is closed; the loop goes on.
-error_code take(const Listener::Hooks& hooks, tcp::socket&& socket, const tcp::endpoint& from) {
+error_code give(const Listener::Take& take, tcp::socket&& socket, const tcp::endpoint& from) {
     try {
-        hooks.take(std::move(socket), from);
+        take(std::move(socket), from);
     } catch (const std::exception&) {
         return make_error_code(boost::system::errc::not_enough_memory);
     }
@@ -79,7 +79,7 @@ asio::awaitable<void> Listener::run(Hooks hooks) {
                 tcp::socket socket(acceptor_.get_executor());
                 tcp::endpoint from;
                 acceptor_.accept(socket, from, error);
-                if (!error) error = take(hooks, std::move(socket), from);
+                if (!error) error = give(hooks.take, std::move(socket), from);
             }
             if (!error || error == asio::error::would_block ||
                 error == asio::error::connection_aborted)
@@ -110,7 +110,7 @@ std::size_t Listener::refuse_waiting() {
     return refused;
 }
 
-void Listener::drain(const std::function<void(Socket&&, const Endpoint& from)>& take) {
+void Listener::drain(const Take& take) {
     if (!acceptor_.is_open()) return;
     ::listen(acceptor_.native_handle(), 0);
     for (;;) {
@@ -119,10 +119,7 @@ void Listener::drain(const std::function<void(Socket&&, const Endpoint& from)>& 
         tcp::endpoint from;
         acceptor_.accept(socket, from, error);
         if (error) break;
-        try {
-            take(std::move(socket), from);
-        } catch (const std::exception&) {  // without memory it is closed, and the others go on
-        }
+        give(take, std::move(socket), from);
     }
     close();
 }

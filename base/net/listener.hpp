@@ -25,10 +25,11 @@ class Listener {
 public:
     using Socket = boost::asio::ip::tcp::socket;
     using Endpoint = boost::asio::ip::tcp::endpoint;
+    using Take = std::function<void(Socket&&, const Endpoint& from)>;
     struct Hooks {
         /// A new connection, to be moved away, and its other end. It sends small segments at once
         /// (TCP_NODELAY, of listen() and listen_shared()). The hook may close the listener.
-        std::function<void(Socket&&, const Endpoint& from)> take;
+        Take take;
         /// Accepting pauses: the reason, and the number of connections closed unserved.
         std::function<void(boost::system::error_code, std::size_t refused)> trouble = {};
         /// Whether another connection may be taken; otherwise it waits in the kernel. Empty:
@@ -51,8 +52,9 @@ public:
     /// Accepts connections until close(), or until the coroutine is cancelled.
     boost::asio::awaitable<void> run(Hooks hooks);
     /// Takes the connections that the kernel has accepted, stops others and closes. A connection
-    /// between the last accept() and a plain close() would be reset.
-    void drain(const std::function<void(Socket&&, const Endpoint& from)>& take);
+    /// between the last accept() and a plain close() would be reset. One that `take` throws on is
+    /// closed.
+    void drain(const Take& take);
     void close();
 
     bool is_open() const { return acceptor_.is_open(); }

@@ -53,7 +53,7 @@ public:
     enum class ReadResult { head, closed, timed_out, refused };
     /// Begins to wait for the next request's head, and moves it to head_bytes() if it has come.
     /// Nothing: the caller awaits read(), and gives its result to go_on_with_head(), until one of
-    /// both has a result. (A coroutine of its own for this cost each hit 500 instructions.)
+    /// both has a result. This spares each request a coroutine.
     /// `refused`: the bytes so far cannot become a good head, and refusal() has the reason.
     std::optional<ReadResult> begin_head();
     boost::asio::awaitable<std::size_t> read(boost::system::error_code& ec);

@@ -261,7 +261,6 @@ void Http1Connection::rest() {
 
 namespace {
 
-/// One coroutine from the first byte to the last: each more costs a connection 300 instructions.
 asio::awaitable<void> serve_connection(ClientService& service,
                                        std::unique_ptr<ClientConnection> connection) {
     auto http1 = std::make_unique<Http1Connection>(service, *connection);

@@ -18,9 +18,6 @@ struct HeadLimits {
     std::size_t lines = 200;
 };
 
-/// The field lines for which a head has room at once; more grow.
-inline constexpr std::size_t kLinesUsual = 16;
-
 /// A parsed head. Views point into the parsed buffer, and live as long as its bytes stay in place.
 /// `fields` keeps order, duplicates and spelling as received.
 struct Head {

@@ -358,7 +358,6 @@ void BeastParser<IsRequest>::on_field_impl(field id, string_view name, string_vi
             if (!is_valid_host(line.value)) return fail(ParseError::bad_host, ec);
         }
     }
-    if (head_.fields.capacity() == 0) head_.fields.reserve(kLinesUsual);
     head_.fields.push_back(line);
 }
 

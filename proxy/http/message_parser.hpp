@@ -154,11 +154,8 @@ extern template class BeastParser<false>;
 template <bool IsRequest>
 class MessageParser {
 public:
-    /// Clears `head` and fills it. `head` outlives the parser.
-    MessageParser(Head& head, const HeadLimits& limits) : head_(head), limits_(limits) {
-        head_.fields.clear();
-        head_.status = 0;
-    }
+    /// parse_head() clears `head` and fills it. `head` outlives the parser.
+    MessageParser(Head& head, const HeadLimits& limits) : head_(head), limits_(limits) {}
 
     /// No body follows, whatever the head says: it answers HEAD. Before parse_head().
     void skip_body() { skips_body_ = true; }

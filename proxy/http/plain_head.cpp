@@ -14,6 +14,7 @@ using http::field;
 
 constexpr std::string_view kVersion = "HTTP/1.1";
 constexpr std::size_t kMaxLengthDigits = 18;  // below 63 bits
+constexpr std::size_t kLinesUsual = 16;       // of a head; more grow
 
 /// The next line, up to its LF and without its CR LF. Nothing: it does not end so.
 std::optional<std::string_view> take_line(std::string_view& rest) {
@@ -86,11 +87,9 @@ bool note_framing(const Field& line, PlainFraming& framing) {
         return framing.length.has_value();
     }
     if (line.id == field::connection) {
-        if (iequals(line.value, "close"))
-            framing.keep_alive = false;
-        else
-            return iequals(line.value, "keep-alive");
-        return true;
+        if (iequals(line.value, "keep-alive")) return true;
+        framing.keep_alive = false;
+        return iequals(line.value, "close");
     }
     return line.id != field::transfer_encoding && line.id != field::proxy_connection &&
            line.id != field::upgrade;
@@ -107,6 +106,8 @@ bool shows_its_end(unsigned status, const PlainFraming& framing) {
 template <bool IsRequest>
 std::optional<PlainFraming> split_plain_head(std::string_view bytes, const HeadLimits& limits,
                                              Head& head) {
+    head.fields.clear();
+    if (head.fields.capacity() == 0) head.fields.reserve(kLinesUsual);
     if (bytes.size() > limits.head_bytes) return std::nullopt;
     const auto first = take_line(bytes);
     if (!first) return std::nullopt;
@@ -116,8 +117,6 @@ std::optional<PlainFraming> split_plain_head(std::string_view bytes, const HeadL
         if (!split_status_line(*first, head)) return std::nullopt;
     }
     head.version = 11;
-    head.fields.clear();
-    if (head.fields.capacity() == 0) head.fields.reserve(kLinesUsual);
     PlainFraming framing;
     auto hosts = 0;
     for (;;) {
