@@ -76,6 +76,13 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         const auto deadline = std::min(asked_.steady + patience.head, patience.latest);
         error = co_await send(request.head, deadline);
         if (error == FetchError::none) error = co_await receive_head(request.is_head, deadline);
+        // A server that ends an idle connection may say so, and the request that crossed this
+        // answer may go out again (RFC 9110 §15.5.9).
+        const auto was_idle = error == FetchError::none && reused() && head().status == 408;
+        if (was_idle && request.may_retry && first && !terms_.with_peer) {
+            sent_twice_ = delivery_.was_sent();
+            continue;
+        }
         if (error == FetchError::none) co_return error;
         // A kept connection may have ended before the request. On a new one, the server has chosen
         // to end it, and may do so again.

@@ -71,6 +71,21 @@ TEST_F(KeptConnections, ThatEndedCostNoIdempotentRequestItsAnswer) {  // RFC 911
     }
 }
 
+TEST_F(KeptConnections, ThatWereIdleForTooLongCostNoRequestItsAnswer) {  // RFC 9110 §15.5.9
+    std::atomic<bool> times_out = false;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!times_out.exchange(false)) return e.answer("Cache-Control: no-store\r\n", "done");
+        e.answer("Connection: close\r\n", {}, "408 Request Timeout");
+        e.keep = false;
+    });
+    times_out = true;
+    EXPECT_EQ(get("a", "/").status, 408u) << "a new connection was not idle";
+    EXPECT_EQ(get("a", "/warm").status, 200u);
+    times_out = true;
+    EXPECT_EQ(get("a", "/").status, 200u);
+    EXPECT_EQ(origin.requests(), 4u);
+}
+
 TEST_F(KeptConnections, GiveNoOtherRequestToTheOriginTwice) {
     std::atomic<int> posts = 0;
     const auto scripted = origin.set([&](Exchange& e) {
