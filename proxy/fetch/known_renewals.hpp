@@ -53,6 +53,14 @@ public:
         keep(key, {{key}, {}, when});
     }
 
+    /// A HEAD has shown that what was stored by `then` is outdated, and no peer has told of news
+    /// since.
+    bool shows_outdated(summary::KeyHash key, Time then) const {
+        const std::lock_guard lock(access_);
+        const auto* known = by_key_.find(key);
+        return known && known->node.empty() && known->confirmed >= then;
+    }
+
     /// Nothing: no peer has told of the key, or not of late.
     std::optional<Known> of(summary::KeyHash key) const {
         const std::lock_guard lock(access_);

@@ -100,6 +100,22 @@ TEST_F(RenewalTest, APeerWithTheSameStaleCopyIsNotAsked) {
     EXPECT_EQ(origin.requests(), 2u);
 }
 
+TEST_F(RenewalTest, AHeadShowsThatCopiesOfPeersAreOutdatedToo) {
+    std::atomic<int> version = 1;
+    const auto scripted = origin.set([&](Exchange& e) {
+        const auto tag = "ETag: \"" + std::to_string(version) + "\"\r\n";
+        e.answer(fresh(tag), version == 1 ? "first" : "second");
+    });
+    start_two();
+    EXPECT_EQ(get("a", "/one").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("a", 1); }));
+    EXPECT_EQ(get("b", "/one").body, "first");
+    ASSERT_TRUE(eventually([&] { return announced("b", 1); }));
+    version = 2;
+    EXPECT_EQ(client("a").ask("HEAD", "/one", "Cache-Control: no-cache\r\n").status, 200u);
+    EXPECT_EQ(get("a", "/one").body, "second");
+}
+
 TEST_F(RenewalTest, IsNotForWhatEachClientHasToBeAllowed) {
     const auto scripted = origin.set([&](Exchange& e) {
         if (e.field("If-None-Match") == "\"1\"")

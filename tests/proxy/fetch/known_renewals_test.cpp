@@ -27,6 +27,16 @@ TEST(KnownRenewals, CountTheAgeAndTheTimeOnTheWay) {
     EXPECT_EQ(known.of(kKey)->what.version, 7u);
 }
 
+TEST(KnownRenewals, ShowWhatAHeadHasOutdated) {
+    KnownRenewals known;
+    EXPECT_FALSE(known.shows_outdated(kKey, kNow));
+    known.outdated(kKey, kNow);
+    EXPECT_TRUE(known.shows_outdated(kKey, kNow - 1s));
+    EXPECT_FALSE(known.shows_outdated(kKey, kNow + 1s)) << "stored after the HEAD";
+    known.note("b", told(kWall), kWall, kNow + 2s);
+    EXPECT_FALSE(known.shows_outdated(kKey, kNow - 1s)) << "b has the news";
+}
+
 TEST(KnownRenewals, SayOnlyWhomToAskWhereClocksDifferOrTheMessageIsLate) {
     for (const auto sent : {kWall - 2001, kWall + 2001, std::uint64_t{0}, ~std::uint64_t{0}}) {
         KnownRenewals known;
