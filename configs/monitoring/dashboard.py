@@ -149,7 +149,7 @@ LIMITS = [
        % (N, R, N, R), "{{instance}} lost lines")]),
     (8, "timeseries", "Certificates expire in", "s", "Empty without a TLS listener.",
      [('hearsay_tls_certificate_expiry_seconds{%s}' % N, "{{instance}} {{certificate}}")]),
-    (8, "timeseries", "Pauses by bandwidth limits", "ops", "Pauses of responses and tunnels (clients.limits).",
+    (8, "timeseries", "Pauses by bandwidth limits", "ops", "Pauses of responses and tunnels (clients.limits, cluster.bandwidth).",
      [('sum by (instance) (rate(hearsay_bandwidth_waits_total{%s}[%s]))' % (N, R), "{{instance}}")]),
     (8, "timeseries", "Spans of traces by their end", "ops", "`dropped` and `refused` are lost. Zero without `tracing`.",
      [('sum by (result) (rate(hearsay_trace_spans_total{%s}[%s]))' % (N, R), "{{result}}")]),

@@ -1,14 +1,26 @@
 #include "proxy/access/client_share.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 namespace proxy {
 namespace {
 
-constexpr std::uint64_t kPiecesPerSecond = 8;
-constexpr std::uint64_t kMostOfPiece = 256 * 1024;
+constexpr double kPiecesPerSecond = 8;
+constexpr double kMostOfPiece = 256 * 1024;
+constexpr double kLeastOfPiece = 1024;  // a smaller one costs more than it carries
 /// Nobody knows when a request ends.
 constexpr std::chrono::seconds kWhileFull{1};
+
+double sharers(const Account& account) {
+    return std::max(account.in_progress.load(std::memory_order_relaxed), 1u);
+}
+
+double piece_of(const Account& account, const BucketRate& rate) {
+    const auto all = rate.per_second / kPiecesPerSecond;
+    return std::max(all / sharers(account), std::min(all, kLeastOfPiece));
+}
 
 }  // namespace
 
@@ -37,11 +49,7 @@ ClientShare::Entered ClientShare::enter(const std::shared_ptr<Account>& account,
         const auto ready = use->requests.take_if_there(now, request_rate(limits));
         if (ready > now) return {OverLimit::rate, ready};
     }
-    if (limits.bandwidth > 0) {
-        paced_.emplace_back(&*use, byte_rate(limits));
-        const auto part = std::max<std::uint64_t>(limits.bandwidth / kPiecesPerSecond, 1);
-        piece_ = std::min({piece_, part, kMostOfPiece});
-    }
+    if (limits.bandwidth > 0) paced_.emplace_back(&*use, byte_rate(limits));
     uses_.push_back(std::move(use));
     return {};
 }
@@ -49,7 +57,20 @@ ClientShare::Entered ClientShare::enter(const std::shared_ptr<Account>& account,
 void ClientShare::leave() {
     paced_.clear();
     uses_.clear();
-    piece_ = std::numeric_limits<std::uint64_t>::max();
+}
+
+std::uint64_t ClientShare::piece() const {
+    if (paced_.empty()) return std::numeric_limits<std::uint64_t>::max();
+    auto piece = kMostOfPiece;
+    for (const auto& [account, rate] : paced_) piece = std::min(piece, piece_of(*account, rate));
+    return static_cast<std::uint64_t>(std::max(piece, 1.0));
+}
+
+std::chrono::nanoseconds ClientShare::time_to_turn(Time now) const {
+    auto time = ready_at(now) - now;
+    for (const auto& [account, rate] : paced_)
+        time = std::max(time, rate.time_for(piece_of(*account, rate) * sharers(*account)));
+    return time;
 }
 
 /// A client may go into debt by one piece, so it needs no whole piece of tokens to begin with.

@@ -44,14 +44,16 @@ public:
     bool has_to_wait(Time now) const { return ready_at(now) > now; }
     /// Counts bytes that went out.
     void sent(std::uint64_t bytes, Time now);
-    /// The most bytes to send before the next look at ready_at(): an eighth of a second.
-    std::uint64_t piece() const { return piece_; }
+    /// The most bytes to send before the next look at ready_at(). All who share the bandwidth have
+    /// their pieces within an eighth of a second, unless these would be too small.
+    std::uint64_t piece() const;
+    /// The time from one piece of a body to the next, by what others have taken and may take.
+    std::chrono::nanoseconds time_to_turn(Time now) const;
     bool has_bandwidth() const { return !paced_.empty(); }
 
 private:
     std::vector<AccountUse> uses_;
     std::vector<std::pair<Account*, BucketRate>> paced_;  // of uses_, with a limit of bandwidth
-    std::uint64_t piece_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// The tokens of a limit. Precondition: it is set.

@@ -273,6 +273,7 @@ struct ClusterConfig {
     bool encrypt = true, allow_clear = false;
     bool takes_clear() const { return !encrypt || allow_clear; }
     CopyPolicy copy = kDefaultCopyPolicy;
+    std::uint64_t bandwidth = 0;  // bytes/s of bodies that peers get, together; 0: no limit
     std::chrono::nanoseconds heartbeat = std::chrono::seconds(1);
     std::chrono::nanoseconds gone_after = std::chrono::seconds(3);
     std::vector<protocol::PeerConfig> peers;  // may list this node itself
@@ -382,7 +383,7 @@ inline constexpr std::size_t kMaxTokenBytes = 1024;
 inline constexpr std::size_t kMaxBlocklists = 128;        // of forward.blocklists
 inline constexpr std::size_t kMaxRealmBytes = 128;        // of forward.authentication
 inline constexpr std::size_t kMaxDestinations = 1024;     // of one list of forward.destinations
-inline constexpr std::uint64_t kMinBandwidth = 1024;      // bytes/s, of clients.limits
+inline constexpr std::uint64_t kMinBandwidth = 1024;      // bytes/s, of clients.limits and cluster
 inline constexpr std::uint64_t kMaxRewrite = 1ull << 40;  // bytes, of origins[].rewrite_up_to
 inline constexpr std::size_t kMaxAdminNames = 64;
 inline constexpr std::size_t kMaxUpgrades = 16;

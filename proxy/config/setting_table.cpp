@@ -575,7 +575,8 @@ constexpr std::array kTable{
     Setting{"rules[].fetch_once", choice<&Rule::fetch_once>(kFetchOnceNames),
             "Whether a node that misses what no peer has asks first which node fetches it already, "
             "and takes it from there, so that the cluster asks the origin once. `auto` asks where "
-            "a second fetch would take long, or where this origin's misses met lately."},
+            "a second fetch would take long, where this origin's misses met lately, and for each "
+            "body in blocks."},
     Setting{"rules[].min_age", duration<&Rule::min_age>(0ns, kLongestSpan),
             "Content that the origin changed more recently, by `Last-Modified`, is refused with "
             "403 and the reason. It is a cooldown against fresh malicious packages. Content "
@@ -739,6 +740,12 @@ constexpr std::array kTable{
             "none. Two requests at the same time are a second use. A copy that renews a stored "
             "response is always stored. Content that is not stored is not announced, and other "
             "requests do not wait for it."},
+    Setting{"cluster.bandwidth", size<&Config::cluster, &ClusterConfig::bandwidth>(0, kTiB),
+            "Bytes per second of the bodies that this node gives to its peers, all of them "
+            "together. It keeps peers from taking the link from clients. After a pause, the bytes "
+            "of one second go out at once. Heads and summaries do not count. 0: no limit; else at "
+            "least 1KiB.",
+            false, check<check_peer_bandwidth>},
     Setting{"cluster.heartbeat", duration<&Config::cluster, &ClusterConfig::heartbeat>(10ms, 60s),
             "Interval of heartbeats on each link. With more than 64 peers the node beats less "
             "often: 64 times per interval in total, and at least once a minute per link."},
@@ -849,7 +856,9 @@ constexpr std::array kTable{
             "with `busy`."},
     Setting{"limits.body_windows", size<&Config::limits, &LimitsConfig::body_windows>(kMiB, kTiB),
             "Bytes in flight of all bodies that are not stored, and of content read ahead, beside "
-            "`cache.memory`. One body has up to 256KiB of it, and less as this fills."},
+            "`cache.memory`. One body has up to 256KiB of it, and less as this fills. A body whose "
+            "blocks peers announce has four more blocks (`cache.block`) of it, of which all bodies "
+            "together have half at most."},
     Setting{"limits.client_rate_min",
             size<&Config::limits, &LimitsConfig::client_rate_min>(0, kGiB),
             "A client that moves less over `timeouts.body_idle` is cut. Only the time counts "

@@ -253,17 +253,26 @@ void check_realm(ConfigSection& in, Config& out) {
                              " printable characters of ASCII");
 }
 
+namespace {
+
+void check_least_bandwidth(ConfigSection& in, std::uint64_t given) {
+    if (given > 0 && given < kMinBandwidth)
+        in.fail("bandwidth", "must be 0, which is no limit, or at least " +
+                                 format_size(kMinBandwidth) + " per second");
+}
+
+}  // namespace
+
 void check_bandwidth(ConfigSection& in, Config& out) {
     const auto& limits = out.clients.limits;
-    const auto is_low = [](const ClientAllowance& each) {
-        return each.bandwidth > 0 && each.bandwidth < kMinBandwidth;
-    };
     const auto& own = in.path("bandwidth") == "$.clients.limits.per_user.bandwidth"
                           ? limits.per_user
                           : limits.per_address;
-    if (is_low(own))
-        in.fail("bandwidth", "must be 0, which is no limit, or at least " +
-                                 format_size(kMinBandwidth) + " per second");
+    check_least_bandwidth(in, own.bandwidth);
+}
+
+void check_peer_bandwidth(ConfigSection& in, Config& out) {
+    check_least_bandwidth(in, out.cluster->bandwidth);
 }
 
 void check_parents(ConfigSection& in, Config& out) {

@@ -58,6 +58,7 @@ void check_blocklists(ConfigSection&, Config&);
 void check_users(ConfigSection&, Config&);
 void check_realm(ConfigSection&, Config&);
 void check_bandwidth(ConfigSection&, Config&);
+void check_peer_bandwidth(ConfigSection&, Config&);
 void check_parents(ConfigSection&, Config&);
 void raise_object_max(ConfigSection&, Config&);
 void check_slice_from(ConfigSection&, Config&);

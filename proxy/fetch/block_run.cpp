@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/resume_plan.hpp"
 #include "proxy/http/tags.hpp"
 
@@ -48,6 +49,7 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
     job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
                                                     kBodyWindow, std::move(owner));
     cache.shared.flows.add(version_, job.progress.flow);
+    note_fetcher();
 }
 
 BlockRun::~BlockRun() {
@@ -91,6 +93,7 @@ asio::awaitable<bool> BlockRun::wait_until_wanted(std::uint64_t offset, bool own
 /// False: the response has broken off.
 asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
     auto& flow = *job_.progress.flow;
+    note_fetcher();
     if (own) {
         flow.begin(block.first);
         const auto goes_on = co_await send_into(*own, block);
@@ -152,6 +155,17 @@ asio::awaitable<bool> BlockRun::skip_to(std::uint64_t offset) {
         came(n);
     }
     co_return true;
+}
+
+/// Nodes that get the index from this one learn who fetches the blocks.
+void BlockRun::note_fetcher() {
+    const auto& request = *job_.wanted.request;
+    const auto& config = request.config();
+    if (!config.cluster || !may_fetch_once(request)) return;
+    auto& fetchers = cache_.shared.cooperation.fetchers;
+    const auto target = cache_.shared.key_hasher(request.key.uri());
+    const auto known = fetchers.of(target, Clock::now());
+    if (known.empty() || known == config.node) fetchers.note(target, config.node, Clock::now());
 }
 
 void BlockRun::came(std::uint64_t bytes) {

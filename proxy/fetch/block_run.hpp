@@ -41,6 +41,7 @@ private:
     boost::asio::awaitable<bool> bring(const ByteRange& block, Delivery* own);
     boost::asio::awaitable<bool> send_into(Delivery& delivery, const ByteRange& block);
     boost::asio::awaitable<bool> skip_to(std::uint64_t offset);
+    void note_fetcher();
     void came(std::uint64_t bytes);
 
     Cache& cache_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "proxy/fetch/block_plan.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/resume_plan.hpp"
 #include "proxy/fetch/resume_request.hpp"
@@ -123,18 +124,39 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, Resume
     if (rest && from == Fill::From::peer) {
         const auto& times = cache_.upstream.origin_times;
         const auto& key = job_.wanted.request->origin()->key;
-        watch.pace.emplace(watch.silence_at_most,
-                           pace_of_origin(times.of(key), times.rate_of(key)));
-        watch.look_elsewhere = [rest, &exchange] { rest->ask_beside(exchange); };
+        const auto& block = job_.wanted.block;
+        const auto pace = block ? pace_for_block : pace_of_origin;
+        watch.pace.emplace(
+            watch.silence_at_most,
+            [&times, &key, pace] { return pace(times.of(key), times.rate_of(key)); },
+            block ? block->stream : StreamOfBodies());
+        watch.look_elsewhere = [this, rest, &exchange] {
+            if (job_.from.follows_run) return leaves_run();
+            rest->ask_beside(exchange);
+            return false;
+        };
     }
     return watch;
 }
 
-asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from,
-                                    StoreCandidate made, Sender sender) {
+/// A peer that fetches for the cluster spares the origin even if it is slow. Where the origin is
+/// known to be much faster, as when it limits each connection, the stream changes to another fetch
+/// once.
+bool Delivery::leaves_run() {
+    auto& peers = *job_.wanted.block->peers;
+    const auto& times = cache_.upstream.origin_times;
+    if (!peers.left.empty() || !times.rate_of(job_.wanted.request->origin()->key).known())
+        return false;
+    peers.left = job_.result.fill->state().incoming.peer;
+    return true;
+}
+
+asio::awaitable<PeerVerdict> Delivery::run(Exchange& exchange, const ReceivedHead& from,
+                                           StoreCandidate made, Sender sender) {
     const auto length =
         exchange.done() ? std::optional<std::uint64_t>(0) : exchange.content_length();
     const auto sent_by = sender.from;
+    const auto peer = sender.peer;
     begin(from, std::move(made), std::move(sender), length);
 
     const auto version = version_at_origin(from, sent_by);
@@ -150,16 +172,24 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from
     if (from_origin && came == FetchError::none)
         cache_.upstream.origin_times.fetched(origin->key, from.took + (Clock::now() - began));
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
+    const auto& block = job_.wanted.block;
+    // Not if its rate was only to be learnt.
+    if (left && block && cache_.upstream.origin_times.rate_of(origin->key).known())
+        block->peers->slow.push_back(peer);
     const auto end =
         end_of_body(left ? FetchError::body_timeout : came, job_.progress.given_up, can_resume);
     auto error = end.error;
     if (end.resume) {
         if (from_origin) log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
         exchange.finish();  // its place first: there may be none for the rest beside it
-        error = co_await resume(version, error, *rest);
+        auto came_elsewhere = false;
+        if (other_sender_ && !from_origin && !left) came_elsewhere = co_await other_sender_(peer);
+        if (came_elsewhere)
+            error = FetchError::none;
+        else
+            error = co_await resume(version, error, *rest);
     }
     rest.reset();
-    const auto& block = job_.wanted.block;
     if (error == FetchError::none && block)
         error = judge_size(job_.result.fill->received(), block->range.size());
     if (error == FetchError::none)
@@ -167,7 +197,9 @@ asio::awaitable<bool> Delivery::run(Exchange& exchange, const ReceivedHead& from
     else if (from_origin && !end.resume)
         log_failure(cache_.upstream.log, *origin, error, exchange.malformed());
     settle(error, from.head.status);
-    co_return end.faultless;
+    if (block && (left || (sent_by == Fill::From::peer && block->peers->left == peer)))
+        co_return PeerVerdict::outrun;
+    co_return end.faultless ? PeerVerdict::hit : PeerVerdict::failure;
 }
 
 /// The body has ended, or broken off.
@@ -266,6 +298,24 @@ asio::awaitable<FetchError> Delivery::resume(const OriginVersion& version, Fetch
         not_before = again.not_before();
         if (again.status() == 200) ++others;
     }
+}
+
+bool Delivery::is_same_again(const Exchange& exchange) const {
+    const auto length = exchange.content_length();
+    if (const auto& block = job_.wanted.block) return is_given(*block, exchange.head(), length);
+    const auto begun = job_.result.fill->coming();
+    const auto known = validators_of(begun->fields());
+    const auto given = validators_of(exchange.head().fields);
+    return exchange.head().status == 200 && length && known.strong() && given.etag == known.etag &&
+           length == job_.result.fill->state().incoming.length;
+}
+
+asio::awaitable<FetchError> Delivery::take_rest_of(Exchange& exchange) {
+    FillWriter::Watch watch;
+    watch.silence_at_most = silence_at_most(Fill::From::peer, config());
+    watch.leave_out = job_.result.fill->received();
+    const auto came = co_await writer_.receive(exchange, watch);
+    co_return came;
 }
 
 /// False when nobody wants it any more.

@@ -46,9 +46,10 @@ public:
         bool stands_in = false;   // Fill::Incoming::stands_in
     };
     /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
-    /// False if the sender broke off.
-    boost::asio::awaitable<bool> run(Exchange& exchange, const ReceivedHead& from,
-                                     StoreCandidate made, Sender sender);
+    /// Returns how the sender ended, if it is a peer: `outrun` if the origin overtook it inside a
+    /// block, and `failure` if it broke off.
+    boost::asio::awaitable<PeerVerdict> run(Exchange& exchange, const ReceivedHead& from,
+                                            StoreCandidate made, Sender sender);
     /// The same for a block that is a slice of the origin's response, from its present position.
     /// `from` is a head for the block alone; `came` gets the number of bytes as they come. True
     /// if `exchange` stands behind the block. It stays open.
@@ -56,6 +57,14 @@ public:
                                            std::function<void(std::uint64_t)> came);
     /// The same for the origin's response as it is.
     boost::asio::awaitable<void> deliver(Exchange& exchange);
+    /// Finds another sender for the rest of a body that the peer `node` broke off, before the
+    /// origin is asked for it. It calls take_rest_of(). False: that did not bring all.
+    using OtherSender = std::function<boost::asio::awaitable<bool>(std::string node)>;
+    void on_break_off(OtherSender other) { other_sender_ = std::move(other); }
+    /// Takes the missing bytes out of a peer's response that begins where the body did.
+    boost::asio::awaitable<FetchError> take_rest_of(Exchange& exchange);
+    /// The response brings the body, or block, that a peer began: the same bytes from the first on.
+    bool is_same_again(const Exchange& exchange) const;
     /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
     /// storing.
     void give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
@@ -71,6 +80,7 @@ private:
     static Fill::Incoming incoming_of(StoreCandidate& made, Sender sender,
                                       std::shared_ptr<const LiveFields> live);
     FillWriter::Watch watch_of(Exchange& exchange, Fill::From from, ResumeRequest* rest);
+    bool leaves_run();
     void settle(FetchError error, unsigned status);
     void begin(const ReceivedHead& from, StoreCandidate made, Sender sender,
                const std::optional<std::uint64_t>& length);
@@ -91,6 +101,7 @@ private:
     Cache& cache_;
     FetchJob& job_;
     FillWriter writer_;
+    OtherSender other_sender_;
     std::optional<std::chrono::steady_clock::time_point>
         not_before_;  // by the origin's Retry-After
     bool ended_ = false;

@@ -59,7 +59,8 @@ Fetch::Fetch(Cache& cache, FetchJob& job)
       config_(job.wanted.request->config()),
       job_(job),
       delivery_(cache, job),
-      peers_(cache, job) {}
+      peers_(cache, job),
+      meeting_(cache, job, delivery_, peers_) {}
 
 Fetch::~Fetch() {
     if (origin_) origin_->lose();
@@ -67,23 +68,20 @@ Fetch::~Fetch() {
 
 asio::awaitable<void> Fetch::run() {
     if (job_.from.may_ask_peers) {
+        job_.from.of_run = job_.wanted.block && may_meet() && !meeting_.known_fetcher().empty();
         const auto answered = co_await try_peers();
         if (answered) co_return;
         if (!origin_ && may_meet()) {
             // Most misses neither ask nor follow, and need no coroutine to find that out.
-            auto meeting = find_meeting({});
+            auto meeting = meeting_.find_meeting({});
             if (meeting.leads_anywhere()) {
-                const auto followed = co_await meet(std::move(meeting));
+                FetchMeeting::TakeHit take = [this](PeerRequest& asked) { return take_all(asked); };
+                const auto followed = co_await meeting_.follow(std::move(meeting), std::move(take));
                 if (followed) co_return;
             }
         }
     }
     co_await ask_origin();
-}
-
-RoundTrip Fetch::round_trip_to(const protocol::PeerView::Peer& peer) const {
-    const auto* record = cache_.upstream.peers.of(peer.node);
-    return record ? record->round_trip() : RoundTrip();
 }
 
 RoundTrip Fetch::time_of_origin() const {
@@ -106,9 +104,9 @@ asio::awaitable<bool> Fetch::try_peers() {
     const auto whom = peers_.whom_to_ask(*view, origin, now);
     if (whom.count == 0) co_return false;
     origin_usual_ = origin;
-    const auto nearest = round_trip_to(view->peers[whom.turns[0].peer]);
+    const auto nearest = peers_.round_trip_to(view->peers[whom.turns[0].peer]);
     PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers,
-                         can_ask_origin() && !peers_.asks_all(), now);
+                         can_ask_origin() && !peers_.asks_all() && !meeting_.is_fed_by_peer(), now);
     HedgedFetch race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
@@ -147,12 +145,13 @@ bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns
     const PeerOfView peer{view, next.turn.peer};
     auto text = peers_.request_text(peer->token, Clock::now());
     if (text.empty()) return false;
-    plan.asked(round_trip_to(*peer), Clock::now());
+    plan.asked(peers_.round_trip_to(*peer), Clock::now());
     auto attempt = std::make_shared<PeerAttempt>(
         cache_.upstream, peer, PeerPatience{next.budget, plan.latest()}, next.turn.promised);
     if (!whom.beside_the_origin) attempt->alone = next.budget;
     attempt->request.note_in(job_.from.peers_asked);
     attempt->request.belong_to(job_.wanted.request->trace);
+    meeting_.asked(peer->node);
     return race.start(std::move(attempt), std::move(text));
 }
 
@@ -173,6 +172,8 @@ asio::awaitable<bool> Fetch::take_peer(HedgedFetch& race, PeerRequestPlan& plan,
                                        PeerAttempt& attempt) {
     auto& asked = attempt.request;
     const auto verdict = *attempt.verdict;
+    if (verdict != PeerVerdict::failure && verdict != PeerVerdict::timeout)
+        meeting_.answered(asked.peer().node);
     auto& exchange = asked.exchange();
     const auto& head = exchange.head();
     if (verdict == PeerVerdict::stale_hit && !job_.from.stale && !stale_copy_)
@@ -208,151 +209,29 @@ asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<vo
     judged(verdict == PeerVerdict::hit);
     if (verdict != PeerVerdict::hit) co_return false;
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, head.status};
-    const auto faultless =
-        co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
-    asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
+    if (job_.from.of_run) meeting_.await_rest_elsewhere();
+    const auto ended = co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
+    asked.close(ended);
     co_return true;
 }
 
-/// Another node may be fetching the same content.
-bool Fetch::may_meet() const {
-    const auto& request = *job_.wanted.request;
-    return job_.result.lease.leads() && !job_.from.stale && !stale_copy_ && !job_.wanted.block &&
-           !job_.wanted.part && request.origin() && config_.constants.meets &&
-           request.policy().fetch_once() != FetchOnce::never;
+/// Another node may give a body that the origin is about to send. The origin's response is dropped
+/// once that node has given a good head.
+asio::awaitable<bool> Fetch::meet_after_head(Exchange& from_origin) {
+    if (!job_.from.may_ask_peers || !may_meet()) co_return false;
+    const std::function<void(bool)> judged = [&from_origin](bool good) {
+        if (good) from_origin.finish();
+    };
+    FetchMeeting::TakeHit take = [this, &judged](PeerRequest& asked) {
+        return take_hit(asked, judged);
+    };
+    const auto followed = co_await meeting_.follow_after_head(std::move(take));
+    co_return followed;
 }
 
-/// Finds the meeting point of the key. `failed`: a node that gave nothing; empty: none.
-Fetch::Meeting Fetch::find_meeting(std::string_view failed) {
-    auto& upstream = cache_.upstream;
-    const auto& view = upstream.peers.view();
-    if (!view) return {};
-    const auto& request = *job_.wanted.request;
-    const auto now = Clock::now();
-    const auto key = job_.result.lease.hash();
-    const auto point = meeting_point(key, config_.node, view->peers, upstream.peers.all(),
-                                     stays_encrypted(*config_.cluster, request.key), now);
-    Meeting meeting;
-    const auto& place = request.origin()->key;
-    if (point.peer) {
-        auto& origin = upstream.origin_times.record(place);
-        const MeetFacts known{request.policy().fetch_once(),
-                              round_trip_to(view->peers[*point.peer]), origin.fetch};
-        if (!failed.empty() || pays_to_meet(known, origin.meetings))
-            meeting.to_ask = PeerOfView{view, *point.peer};
-    } else {
-        meeting.fetcher = cache_.shared.cooperation.fetchers.meet(key, config_.node, failed, now);
-        if (!meeting.fetcher.empty()) upstream.origin_times.record(place).meetings.asked(true);
-    }
-    return meeting;
-}
-
-/// Asks who fetches the content, and takes it from there while it comes. False: this node fetches
-/// it. A node that gives nothing is passed over once; after that, all go to the origin.
-asio::awaitable<bool> Fetch::meet(Meeting meeting) {
-    std::string failed;
-    for (auto tries = 0; tries < 2; ++tries) {
-        if (tries > 0) meeting = find_meeting(failed);
-        if (meeting.to_ask) {
-            const auto answered = co_await ask_who_fetches(meeting, failed);
-            if (answered) co_return true;
-        }
-        if (meeting.fetcher.empty()) co_return false;
-        job_.result.fill->expect(Fill::From::peer);
-        const auto followed = co_await follow(meeting.fetcher);
-        if (followed == Followed::answered) {
-            ++cache_.upstream.counters.fetches_followed;
-            co_return true;
-        }
-        job_.result.fill->expect(Fill::From::origin);
-        if (followed == Followed::elsewhere) co_return false;
-        failed = std::move(meeting.fetcher);
-    }
-    co_return false;
-}
-
-/// Asks the meeting point and notes the name that it gives. True: it had the response itself, which
-/// is the result of the fetch.
-asio::awaitable<bool> Fetch::ask_who_fetches(Meeting& meeting, std::string_view failed) {
-    auto& upstream = cache_.upstream;
-    const auto question =
-        failed.empty() ? std::string(kWhoFetches) : std::string(kWhoElse).append(failed);
-    const auto& peer = *meeting.to_ask;
-    auto text = peers_.request_text(peer->token, Clock::now(), {}, question);
-    if (text.empty()) co_return false;
-    ++upstream.counters.meetings_asked;
-    const auto patience = config_.constants.peers.meet_at_most;
-    PeerRequest asked(upstream, peer, {patience, patience});
-    asked.note_in(job_.from.peers_asked);
-    asked.belong_to(job_.wanted.request->trace);
-    const auto verdict = co_await asked.send(std::move(text), false);
-    if (verdict == PeerVerdict::hit) {  // stored there since its last announcement
-        const auto taken = co_await take_hit(asked, [](bool) {});
-        co_return taken;
-    }
-    if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return false;
-    if (const auto* named = find(asked.exchange().head().fields, kFetcherField))
-        meeting.fetcher = std::string(named->value);
-    const auto again =
-        verdict == PeerVerdict::refused && peers_.learn_selecting_fields(asked.exchange().head());
-    co_await asked.discard();
-    if (again) {
-        const auto answered = co_await ask_who_fetches(meeting, failed);
-        co_return answered;
-    }
-    upstream.origin_times.record(job_.wanted.request->origin()->key)
-        .meetings.asked(!meeting.fetcher.empty());
-    co_return false;
-}
-
-/// The peer `node` as the worker sees it now; nothing: it may not be asked.
-std::optional<PeerOfView> Fetch::peer_to_ask(const std::string& node) const {
-    const auto& view = cache_.upstream.peers.view();
-    if (!view) return std::nullopt;
-    for (const auto number : peers_named({node}, *view))
-        if (peers_.may_be_asked(view->peers[number])) return PeerOfView{view, number};
-    return std::nullopt;
-}
-
-/// The same, if its summary is in step.
-std::optional<PeerOfView> Fetch::peer_in_step(const std::string& node) const {
-    const auto peer = peer_to_ask(node);
-    return peer && (*peer)->in_sync ? peer : std::nullopt;
-}
-
-/// Waits for the response of the node that fetches, as long as that node is in step.
-asio::awaitable<Fetch::Followed> Fetch::follow(const std::string& node) {
-    constexpr std::chrono::milliseconds kLook{250};
-    auto& upstream = cache_.upstream;
-    const auto peer = peer_in_step(node);
-    if (!peer) co_return Followed::in_vain;
-    auto text = peers_.request_text((*peer)->token, Clock::now(), {}, kFollow);
-    const auto patience = follow_at_most(time_of_origin(), config_.timeouts.origin_head);
-    HedgedFetch race(upstream, job_.result.wakeup);
-    auto attempt =
-        std::make_shared<PeerAttempt>(upstream, *peer, PeerPatience{patience, patience}, false);
-    attempt->request.note_in(job_.from.peers_asked);
-    attempt->request.belong_to(job_.wanted.request->trace);
-    if (text.empty() || !race.start(attempt, std::move(text))) co_return Followed::elsewhere;
-    while (race.take_ended() == nullptr) {
-        if (!peer_in_step(node)) co_return Followed::in_vain;
-        co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
-    }
-    if (*attempt->verdict == PeerVerdict::hit) {
-        const auto taken = co_await take_hit(attempt->request, [&](bool good) {
-            if (good) race.won_by(attempt.get());
-        });
-        co_return taken ? Followed::answered : Followed::elsewhere;
-    }
-    const auto& refusal = attempt->request.exchange().head();
-    if (*attempt->verdict == PeerVerdict::refused && peers_.learn_selecting_fields(refusal)) {
-        const auto followed = co_await follow(node);
-        co_return followed;
-    }
-    const auto is_gone = *attempt->verdict == PeerVerdict::failure ||
-                         *attempt->verdict == PeerVerdict::timeout ||
-                         refusal_of(refusal.fields) == Refusal::absent;
-    co_return is_gone ? Followed::in_vain : Followed::elsewhere;
+asio::awaitable<bool> Fetch::take_all(PeerRequest& asked) {
+    const auto taken = co_await take_hit(asked, [](bool) {});
+    co_return taken;
 }
 
 /// A peer may state when it first saw the content that it gives.
@@ -382,6 +261,9 @@ bool Fetch::take_head(PeerRequest& asked, const ReceivedHead& from, bool validat
     const auto good = judged == PeerVerdict::hit;
     asked.close(judged);
     Delivery::Sender sender{Fill::From::peer, asked.peer().node, validated ? 304u : 200u};
+    const auto* fetcher = find(from.head.fields, kFetcherField);
+    if (good && fetcher && may_fetch_once(*job_.wanted.request))
+        meeting_.note_fetcher(fetcher->value);
     if (good) publish(delivery_, std::move(*index), std::move(sender));
     asked.exchange().finish();
     return good;
@@ -483,7 +365,7 @@ asio::awaitable<PeerVerdict> Fetch::ask_for_copy(PeerRequest& asked, std::string
 /// Gives the stale copy of a peer, which is stored nowhere by that.
 asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble, unsigned status) {
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
-    const auto peer = peer_in_step(copy.peer);
+    const auto peer = peers_.peer_in_step(copy.peer);
     if (!peer || !(*peer)->renews) co_return false;  // an earlier build does not know the word
     PeerRequest asked(cache_.upstream, *peer, patience_for_copies());
     const auto verdict = co_await ask_for_copy(asked, kToStandIn);
@@ -505,9 +387,8 @@ asio::awaitable<bool> Fetch::stand_in_by_peer(OriginTrouble trouble, unsigned st
     never_fresh(made);
     Delivery::Sender sender{Fill::From::peer, (*peer)->node, status};
     sender.stands_in = true;
-    const auto faultless =
-        co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
-    asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
+    const auto ended = co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
+    asked.close(ended);
     co_return true;
 }
 
@@ -567,6 +448,8 @@ asio::awaitable<void> Fetch::take_origin(OriginStep step, const RequestAdditions
             const auto length = *exchange.content_length();
             auto index = make_index(delivery_, exchange.received(), length);
             if (!index) break;
+            const auto comes_from_peer = co_await meet_after_head(exchange);
+            if (comes_from_peer) co_return;
             const ByteRange all{0, length - 1};
             co_await run_in_blocks(delivery_, std::move(*index), exchange, all);
             co_return;
@@ -645,7 +528,7 @@ bool Fetch::renew_stored(const Exchange& not_modified, Fields stored) {
 /// A 304 says that a peer's copy is good: fetches that, or the whole if the copy is gone.
 asio::awaitable<void> Fetch::fetch_validated(Exchange& not_modified) {
     const auto copy = *std::exchange(stale_copy_, std::nullopt);
-    if (const auto peer = peer_to_ask(copy.peer)) {
+    if (const auto peer = peers_.peer_to_ask(copy.peer)) {
         const auto taken = co_await fetch_copy(copy, not_modified, *peer);
         if (taken) co_return;
     }
@@ -678,9 +561,8 @@ asio::awaitable<bool> Fetch::fetch_copy(const StaleCopy& copy, Exchange& not_mod
     auto made = delivery_.candidate(from);
     Delivery::Sender sender{Fill::From::peer, peer->node, 304, not_modified.server(),
                             not_modified.redirects()};
-    const auto faultless =
-        co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
-    asked.close(faultless ? PeerVerdict::hit : PeerVerdict::failure);
+    const auto ended = co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
+    asked.close(ended);
     co_return true;
 }
 

@@ -10,6 +10,7 @@
 
 #include "proxy/fetch/delivery.hpp"
 #include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/fetch_meeting.hpp"
 #include "proxy/fetch/fetch_peers.hpp"
 #include "proxy/fetch/origin_plan.hpp"
 #include "proxy/fetch/request_additions.hpp"
@@ -35,7 +36,6 @@ public:
     boost::asio::awaitable<void> run();
 
 private:
-    RoundTrip round_trip_to(const protocol::PeerView::Peer& peer) const;
     RoundTrip time_of_origin() const;
     OriginRequestKind what_to_ask_now(bool only_whole = false) const;
     bool can_ask_origin() const { return what_to_ask_now() != OriginRequestKind::impossible; }
@@ -48,24 +48,9 @@ private:
                                            PeerAttempt& attempt);
     boost::asio::awaitable<bool> take_hit(PeerRequest& asked,
                                           const std::function<void(bool)>& judged);
-    bool may_meet() const;
-    /// What is known of the node that fetches the content.
-    struct Meeting {
-        std::optional<PeerOfView> to_ask;  // the meeting point, if it is a peer and asking pays
-        std::string fetcher;               // empty: none is known, so this node is to fetch
-        bool leads_anywhere() const { return to_ask || !fetcher.empty(); }
-    };
-    Meeting find_meeting(std::string_view failed);
-    boost::asio::awaitable<bool> meet(Meeting meeting);
-    boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed);
-    std::optional<PeerOfView> peer_to_ask(const std::string& node) const;
-    std::optional<PeerOfView> peer_in_step(const std::string& node) const;
-    enum class Followed : std::uint8_t {
-        answered,   // the response came: the fetch is over
-        elsewhere,  // that node has it, but not for this request: the origin is asked
-        in_vain     // that node is gone or gave nothing: ask once who else fetches
-    };
-    boost::asio::awaitable<Followed> follow(const std::string& node);
+    bool may_meet() const { return !stale_copy_ && meeting_.is_possible(); }
+    boost::asio::awaitable<bool> meet_after_head(Exchange& from_origin);
+    boost::asio::awaitable<bool> take_all(PeerRequest& asked);
     void learn_first_sight(const Head& of_peer) const;
     void peer_won(HedgedFetch& race, const PeerAttempt& winner);
     bool take_head(PeerRequest& asked, const ReceivedHead& from, bool validated = false);
@@ -97,6 +82,7 @@ private:
     FetchJob& job_;
     Delivery delivery_;
     FetchPeers peers_;
+    FetchMeeting meeting_;
     RoundTrip origin_usual_;                    // while peers are asked
     std::optional<OriginHealth::Grant> leave_;  // see leave_after_pause(); none: not decided
     std::optional<StaleCopy> stale_copy_;       // that a peer has

@@ -9,6 +9,7 @@
 
 #include "base/async/task_group.hpp"
 #include "proxy/fetch/cache.hpp"
+#include "proxy/fetch/peer_response_pace.hpp"
 #include "proxy/fetch/retry_plan.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/range.hpp"
@@ -22,6 +23,18 @@
 
 namespace proxy {
 
+/// What one stream of blocks has learnt of the peers.
+struct PeersOfStream {
+    /// Announce the target and turned out to lack it in one piece. They get no request for a block
+    /// that they do not announce.
+    PeerNames in_parts;
+    /// The origin overtook them inside a block. They get no more requests, and the stream follows
+    /// no other node's fetch either.
+    PeerNames slow;
+    std::string followed;  // the node that fetched the last block which came from a peer's fetch
+    std::string left;      // whose fetch was much slower than the origin, once for each stream
+};
+
 /// A block of a body that is stored in blocks.
 struct WantedBlock {
     ByteRange range;
@@ -32,10 +45,11 @@ struct WantedBlock {
     std::uint64_t block_bytes = 0;            // of all blocks but the last
     std::optional<std::uint64_t> up_to =
         {};  // end of a block: the origin is asked for all bytes up to it
-    /// Peers that announce the target and turned out to lack it in one piece. They get no request
-    /// for a block that they do not announce. Grows while the job runs; the jobs of one stream,
-    /// all on one worker, share it. Never null.
-    std::shared_ptr<PeerNames> in_parts = std::make_shared<PeerNames>();
+    /// Shared by the jobs of one stream, all on one worker, and changed while they run. Never null.
+    std::shared_ptr<PeersOfStream> peers = std::make_shared<PeersOfStream>();
+    /// The bytes that the stream wants behind this block, and how many of its blocks come from
+    /// peers at a time.
+    StreamOfBodies stream = {};
 
     /// The range that the origin is asked for: this block, and those that the reader wants next.
     ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }
@@ -64,6 +78,11 @@ struct FetchSources {
     std::shared_ptr<const StoredResponse> stale;  // to be validated; may be null
     std::shared_ptr<PeerRequestLog> peers_asked;  // log of the peer requests; may be null
     bool others_have = false;  // peers announce the content; set when the summaries are read
+    /// A node of the cluster, perhaps this one, fetches all blocks of the body, so nobody has it in
+    /// one piece, and the origin is the last to be asked. Set when the fetch begins, or meets.
+    bool of_run = false;
+    /// The sender of the block fetches the body for several nodes. Set when its response is taken.
+    bool follows_run = false;
     /// Failed tries at the body's part, shared with the client's request, which may have begun
     /// earlier fetches for it. Null: none has failed.
     std::shared_ptr<RetryBudget> tries = nullptr;

@@ -21,10 +21,10 @@ constexpr std::string_view kPart = " part";
 
 /// Peers that have the target may have it in one piece, and this block with it.
 summary::PeerSet may_have_whole(const FetchJob& job, const protocol::PeerView& view) {
-    if (!job.wanted.block) return {};
+    if (!job.wanted.block || job.from.of_run) return {};
     const auto& block = *job.wanted.block;
     auto candidates = view.directory->candidates({block.target, job.wanted.request->key.uri()});
-    candidates -= peers_named(*block.in_parts, view);
+    candidates -= peers_named(block.peers->in_parts, view);
     return candidates;
 }
 
@@ -44,8 +44,13 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
     ++cache_.upstream.counters.summary_lookups;
     const auto all = view.directory->candidates(job_.result.lease.key());
     job_.from.others_have = !all.empty();
-    const auto promised = job_.from.stale ? with_news(view, all, now) : all;
-    const auto perhaps = may_have_whole(job_, view) - promised;
+    auto promised = job_.from.stale ? with_news(view, all, now) : all;
+    auto perhaps = may_have_whole(job_, view) - promised;
+    if (job_.wanted.block) {
+        const auto slow = peers_named(job_.wanted.block->peers->slow, view);
+        promised -= slow;
+        perhaps -= slow;
+    }
     // A block is where the index says, or in one piece with its target.
     const auto denying = job_.wanted.block ? summary::PeerSet() : cache_.upstream.peers.denying();
     if (promised.empty() && perhaps.empty() && denying.empty()) return {};
@@ -57,7 +62,8 @@ PeerTurns FetchPeers::whom_to_ask(const protocol::PeerView& view, const RoundTri
                           origin,
                           now,
                           denying,
-                          stays_encrypted(*config.cluster, job_.wanted.request->key)};
+                          stays_encrypted(*config.cluster, job_.wanted.request->key),
+                          job_.wanted.block ? job_.wanted.block->range.size() : 0};
     const auto whom = proxy::whom_to_ask(promised, perhaps, since_invalidation(now), known);
     if (whom.too_far) ++cache_.upstream.counters.peers_too_far;
     if (whom.count > 0 && promised.empty() && perhaps.empty())
@@ -74,6 +80,8 @@ summary::PeerSet FetchPeers::with_news(const protocol::PeerView& view, const sum
     const auto& stale = *job_.from.stale;
     if (asks_all_) return all;
     if (has_survived_invalidation(cache_.shared.store, lease.hash(), lease.uri(), stale)) return {};
+    if (cache_.shared.cooperation.renewals.shows_outdated(lease.hash(), stale.arrival.steady))
+        return {};
     const auto stored_at = stale.arrival.steady - base::slept();
     if (!is_announceable(stale, stored_at)) return all;  // peers do not know of it
     const auto news = news_of(cache_.shared, lease.hash(), lease.uri(), stale, now);
@@ -104,9 +112,36 @@ std::string FetchPeers::request_text(std::string_view token, Time now, std::stri
     return request_->text(job_.wanted.request->config().node, proof, max_age, lines);
 }
 
+bool FetchPeers::is_just_invalidated(Time now) const {
+    return proxy::is_just_invalidated(since_invalidation(now));
+}
+
 bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {
     const auto& request = *job_.wanted.request;
     return may_get_request(peer, stays_encrypted(*request.config().cluster, request.key));
+}
+
+std::optional<PeerOfView> FetchPeers::peer_to_ask(const std::string& node) const {
+    const auto& view = cache_.upstream.peers.view();
+    if (!view) return std::nullopt;
+    for (const auto number : peers_named({node}, *view))
+        if (may_be_asked(view->peers[number])) return PeerOfView{view, number};
+    return std::nullopt;
+}
+
+std::optional<PeerOfView> FetchPeers::peer_in_step(const std::string& node) const {
+    const auto peer = peer_to_ask(node);
+    return peer && (*peer)->in_sync ? peer : std::nullopt;
+}
+
+bool FetchPeers::is_left_alone(const std::string& node) const {
+    const auto* const record = cache_.upstream.peers.of(node);
+    return record == nullptr || !record->may_ask(Store::Clock::now());
+}
+
+RoundTrip FetchPeers::round_trip_to(const protocol::PeerView::Peer& peer) const {
+    const auto* record = cache_.upstream.peers.of(peer.node);
+    return record ? record->round_trip() : RoundTrip();
 }
 
 /// False: no peer can get this request.
@@ -142,7 +177,7 @@ void FetchPeers::learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& or
         if (verdict == PeerVerdict::hit || verdict == PeerVerdict::refused)
             upstream.peers.note_denial(node, of_use, false);
     } else if (!of_use) {
-        job_.wanted.block->in_parts->push_back(node);
+        job_.wanted.block->peers->in_parts.push_back(node);
     }
 }
 

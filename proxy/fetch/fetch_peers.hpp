@@ -34,8 +34,19 @@ public:
     void ask_all() { asks_all_ = true; }
     bool asks_all() const { return asks_all_; }
 
+    /// No copy of a peer can prove to be younger than the last invalidation.
+    bool is_just_invalidated(Time now) const;
+
     /// See may_get_request().
     bool may_be_asked(const protocol::PeerView::Peer& peer) const;
+    /// The peer `node` as the worker sees it now; nothing: it may not be asked.
+    std::optional<PeerOfView> peer_to_ask(const std::string& node) const;
+    /// The same, if its summary is in step.
+    std::optional<PeerOfView> peer_in_step(const std::string& node) const;
+    /// The peer gets no request now, because it has failed or answered in vain too often, or is
+    /// unknown.
+    bool is_left_alone(const std::string& node) const;
+    RoundTrip round_trip_to(const protocol::PeerView::Peer& peer) const;
 
     /// The head of the next peer request. `token` proves that this node is a peer. `also`, such as
     /// " stale", and the job itself add the options that the fetch accepts besides a whole reusable

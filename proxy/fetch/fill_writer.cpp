@@ -27,7 +27,7 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
                 case PeerResponsePace::Advice::goes_on:
                     break;
                 case PeerResponsePace::Advice::look_elsewhere:
-                    watch.look_elsewhere();
+                    if (watch.look_elsewhere()) co_return FetchError::body_timeout;
                     break;
                 case PeerResponsePace::Advice::stalled:
                     co_return FetchError::body_timeout;

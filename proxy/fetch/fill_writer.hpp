@@ -31,7 +31,8 @@ public:
         std::chrono::nanoseconds silence_at_most{};
         std::uint64_t leave_out = 0;  // so many bytes at the beginning are there already
         std::optional<PeerResponsePace> pace;
-        std::function<void()> look_elsewhere;  // called on the advice of `pace`
+        /// Called on the advice of `pace`. True: this sender is left at once.
+        std::function<bool()> look_elsewhere;
         /// Length of the wanted slice; bytes behind it stay in the exchange.
         std::optional<std::uint64_t> slice;
         std::function<void(std::uint64_t)> came;  // called with the bytes of a slice as they come

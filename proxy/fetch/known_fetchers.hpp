@@ -11,15 +11,17 @@
 
 namespace proxy {
 
-/// The node that fetches a key from the origin, for the keys whose meeting point is this node
-/// (meeting_plan.hpp). An entry is a hint and never a lock: whoever cannot follow it fetches
-/// itself. It takes 64 bytes and a name. Any thread.
+/// The node that fetches a key from the origin: for the keys whose meeting point is this node
+/// (meeting_plan.hpp), and for bodies in blocks of which this node has got the index. An entry is a
+/// hint and never a lock: whoever cannot follow it fetches itself. It takes 64 bytes and a name.
+/// Any thread.
 class KnownFetchers {
 public:
     using Time = std::chrono::steady_clock::time_point;
 
     static constexpr std::size_t kMost = 4096;
-    /// An older entry counts as absent. A fetch that lasts longer is mostly one in blocks.
+    /// An older entry counts as absent. A fetch that lasts longer is mostly one in blocks, and each
+    /// of its blocks makes the entry new.
     static constexpr std::chrono::seconds kKept{60};
 
     /// The node that fetches `key`. Empty: none is known but `asker`, which is noted from now on.
@@ -34,6 +36,15 @@ public:
         known.node = asker;
         known.since = now;
         return {};
+    }
+
+    /// Notes that `node` fetches `key`, as that node itself or another one has told.
+    void note(summary::KeyHash key, std::string_view node, Time now) {
+        const std::lock_guard lock(access_);
+        auto& known = by_key_.use(key);
+        if (by_key_.size() > kMost) by_key_.drop_oldest();
+        known.node = node;
+        known.since = now;
     }
 
     /// The node that fetches `key`, or did lately; empty: none is known.

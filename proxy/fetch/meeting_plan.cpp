@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "proxy/fetch/peer_request_plan.hpp"
+#include "proxy/storage/blocks.hpp"
 
 namespace proxy {
 namespace {
@@ -19,26 +20,46 @@ MeetQuestion parse_meet(std::string_view value) {
     using Kind = MeetQuestion::Kind;
     if (value == kFollow) return {Kind::follow};
     if (value == kWhoFetches) return {Kind::who};
+    if (value == kWhoFetchesBlock) return {Kind::who, {}, true};
     if (value.starts_with(kWhoElse)) return {Kind::who, value.substr(kWhoElse.size())};
+    if (value.starts_with(kWhoElseBlock))
+        return {Kind::who, value.substr(kWhoElseBlock.size()), true};
     return {};
+}
+
+std::string question_of(bool of_block, std::string_view failed) {
+    if (failed.empty()) return std::string(of_block ? kWhoFetchesBlock : kWhoFetches);
+    return std::string(of_block ? kWhoElseBlock : kWhoElse).append(failed);
 }
 
 MeetingPoint meeting_point(summary::KeyHash key, std::string_view self,
                            const protocol::PeerView::Peers& peers,
                            std::span<const PeerRecord> records, bool only_encrypted,
-                           PeerRecord::Time now) {
+                           PeerRecord::Time now, std::string_view failed) {
     MeetingPoint best;
     auto greatest = weight_of(key, self);
     for (std::size_t i = 0; i < std::min(peers.size(), records.size()); ++i) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !may_get_request(peer, only_encrypted) || !records[i].may_ask(now))
             continue;
+        if (peer.node == failed) continue;
         const auto weight = weight_of(key, peer.node);
         if (weight <= greatest) continue;
         greatest = weight;
         best.peer = i;
     }
     return best;
+}
+
+std::string key_around(std::uint64_t first, std::string_view uri, std::string_view etag,
+                       std::string_view form, std::uint64_t block_bytes) {
+    const auto begin = first - first % (kBlocksPerMeeting * block_bytes);
+    auto key = flow_key(uri, etag, form, block_bytes).append(" ");
+    return key.append(std::to_string(begin));
+}
+
+bool may_fetch_once(const RequestSnapshot& request) {
+    return request.config().constants.meets && request.policy().fetch_once() != FetchOnce::never;
 }
 
 bool pays_to_meet(const MeetFacts& known, FetchMeetings& meetings) {

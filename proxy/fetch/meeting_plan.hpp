@@ -11,6 +11,7 @@
 #include "proxy/http/rule.hpp"
 #include "proxy/upstream/fetch_meetings.hpp"
 #include "proxy/upstream/peer_record.hpp"
+#include "proxy/upstream/request_snapshot.hpp"
 #include "proxy/upstream/round_trip.hpp"
 #include "summary/sizing/key_hash.hpp"
 
@@ -22,8 +23,11 @@ namespace proxy {
 
 /// The values of kMeetField. Who fetches the content?
 inline constexpr std::string_view kWhoFetches = "who";
-/// Before a space and the name of a node: the same, after that node gave nothing.
+/// Who fetches this block of the content, or those around it? See key_around().
+inline constexpr std::string_view kWhoFetchesBlock = "who-block";
+/// Before the name of a node: the same questions, after that node gave nothing.
 inline constexpr std::string_view kWhoElse = "who-else ";
+inline constexpr std::string_view kWhoElseBlock = "who-else-block ";
 /// The sender was told that this node fetches the content, and waits for the head.
 inline constexpr std::string_view kFollow = "follow";
 
@@ -36,19 +40,33 @@ struct MeetQuestion {
     enum class Kind : std::uint8_t { none, who, follow };
     Kind kind = Kind::none;
     std::string_view failed = {};  // the node of kWhoElse
+    bool of_block = false;         // kWhoFetchesBlock, kWhoElseBlock
 };
 MeetQuestion parse_meet(std::string_view value);
+/// The question who fetches. `failed`: a node that gave nothing; empty: none.
+std::string question_of(bool of_block, std::string_view failed);
 
 /// The node where those that miss `key` meet: the one with the greatest hash of key and name
 /// (rendezvous hashing) among this node and the peers that are in step and may get a request. So
-/// nodes that see the same peers agree without a message.
+/// nodes that see the same peers agree without a message. `failed`: a node that gave nothing, which
+/// is no meeting point either; empty: none.
 struct MeetingPoint {
     std::optional<std::size_t> peer;  // its number; none: this node
 };
 MeetingPoint meeting_point(summary::KeyHash key, std::string_view self,
                            const protocol::PeerView::Peers& peers,
                            std::span<const PeerRecord> records, bool only_encrypted,
-                           PeerRecord::Time now);
+                           PeerRecord::Time now, std::string_view failed = {});
+
+/// The blocks of a body that share a meeting point: so many from a multiple of it on. Whoever
+/// fetches one of them mostly fetches those behind it, too.
+inline constexpr std::uint64_t kBlocksPerMeeting = 16;
+/// The key of that meeting, for the block at `first`. The other arguments are those of flow_key().
+std::string key_around(std::uint64_t first, std::string_view uri, std::string_view etag,
+                       std::string_view form, std::uint64_t block_bytes);
+
+/// The settings let other nodes take what this request fetches.
+bool may_fetch_once(const RequestSnapshot& request);
 
 /// The facts for the choice to ask.
 struct MeetFacts {

@@ -37,7 +37,7 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
             if (peer < known.peers.size() && known.peers[peer].in_sync &&
                 may_get_request(known.peers[peer], known.only_encrypted))
                 askable.insert(peer);
-        const auto choice = choose_peers(askable, known.records, known.now);
+        const auto choice = choose_peers(askable, known.records, known.now, known.body_bytes);
         for (std::size_t i = 0; i < choice.count && at_most > 0; ++i) {
             const PeerTurn turn{choice.peers[i], is_promised};
             if (is_worth_asking(known.records[turn.peer].round_trip(), known.origin,

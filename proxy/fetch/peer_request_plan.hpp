@@ -72,7 +72,8 @@ struct PeerFacts {
     PeerRecord::Time now;
     /// Peers whose summaries say no, and are known to be wrong at times.
     summary::PeerSet denying = {};
-    bool only_encrypted = false;  // stays_encrypted()
+    bool only_encrypted = false;   // stays_encrypted()
+    std::uint64_t body_bytes = 0;  // of a wanted block
 };
 /// True if a request in spite of the summary's no shortens the expected time: rate * (origin -
 /// peer) > (1 - rate) * peer, with the peer's cost for its time.

@@ -22,6 +22,12 @@ OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies) {
     return pace;
 }
 
+OriginPace pace_for_block(const RoundTrip& answers, const BodyRate& bodies) {
+    auto pace = pace_of_origin(answers, bodies);
+    if (!bodies.known()) pace.bytes_per_second = kRateToLearn;
+    return pace;
+}
+
 PeerResponsePace::Advice PeerResponsePace::waited(Duration time, std::uint64_t bytes,
                                                   const std::optional<std::uint64_t>& missing) {
     time_ += time;
@@ -40,10 +46,11 @@ PeerResponsePace::Advice PeerResponsePace::waited(Duration time, std::uint64_t b
 }
 
 bool PeerResponsePace::is_much_sooner_elsewhere(std::uint64_t missing) const {
-    const auto rest = static_cast<double>(missing);
-    const auto here =
-        rest * seconds(time_) / static_cast<double>(std::max<std::uint64_t>(bytes_, 1));
-    const auto there = seconds(origin_.head) + rest / static_cast<double>(origin_.bytes_per_second);
+    const auto rest = static_cast<double>(missing + stream_.bytes_behind);
+    const auto here = rest * seconds(time_) /
+                      static_cast<double>(std::max<std::uint64_t>(bytes_, 1) * stream_.at_a_time);
+    const auto origin = origin_();
+    const auto there = seconds(origin.head) + rest / static_cast<double>(origin.bytes_per_second);
     return here >= kMuchSooner * there && here - there >= seconds(window_);
 }
 

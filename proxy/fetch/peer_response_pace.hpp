@@ -2,7 +2,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/round_trip.hpp"
@@ -21,6 +23,8 @@ inline constexpr unsigned kMuchSooner = 4;
 /// The expected rate of an origin whose bodies are unknown: a first window (RFC 6928) in the time
 /// of one response, up to the second figure, in bytes/s.
 inline constexpr std::uint64_t kFirstWindowBytes = 14'600, kExpectedRateMax = 1'000'000;
+/// The same for blocks.
+inline constexpr std::uint64_t kRateToLearn = 100'000'000;
 /// The expected time of an origin whose responses are unknown, too.
 inline constexpr std::chrono::seconds kUnknownResponse{1};
 /// Bytes that may come from both. If the peer sends more until the origin responds, it is no longer
@@ -33,6 +37,15 @@ struct OriginPace {
     std::uint64_t bytes_per_second = 1;  // from there on
 };
 OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies);
+/// The same for a block. An origin of unknown rate is taken for a fast one, because its answer for
+/// one block makes the rate known, and the stream behind that block gains by it.
+OriginPace pace_for_block(const RoundTrip& answers, const BodyRate& bodies);
+
+/// The stream of a reader that wants several bodies one behind the other, as the blocks of one.
+struct StreamOfBodies {
+    std::uint64_t bytes_behind = 0;  // the one in question
+    unsigned at_a_time = 1;          // that come from peers, this one included
+};
 
 /// The pace of one peer's body, judged after each window. Only time in which the fetch waited for
 /// the peer counts.
@@ -46,8 +59,11 @@ public:
         stalled,         // the peer is to be left
     };
 
-    PeerResponsePace(Duration window, const OriginPace& origin)
-        : window_(window), origin_(origin) {}
+    /// `origin` tells the pace that is known at the end of a window. Other requests may have
+    /// measured it meanwhile.
+    PeerResponsePace(Duration window, std::function<OriginPace()> origin,
+                     StreamOfBodies stream = {})
+        : window_(window), origin_(std::move(origin)), stream_(stream) {}
 
     /// The fetch waited this long, and then got this many bytes. `missing`: the bytes still to
     /// come; unknown: as many as have come.
@@ -57,7 +73,8 @@ private:
     bool is_much_sooner_elsewhere(std::uint64_t missing) const;
 
     const Duration window_;
-    const OriginPace origin_;
+    const std::function<OriginPace()> origin_;
+    const StreamOfBodies stream_;
     Duration time_{0};         // of this window, so far
     std::uint64_t bytes_ = 0;  // of this window, so far
     std::uint64_t came_ = 0;   // in all

@@ -46,11 +46,12 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
     const auto under_way =
         growing.phase == Fill::Phase::streaming || growing.phase == Fill::Phase::complete;
     // Only the peer that sent it gives it on.
-    if (!under_way || !incoming.shared || incoming.from != Fill::From::origin ||
-        incoming.validated || incoming.response->blocks)
+    if (!under_way || !incoming.shared || !incoming.fed_by_origin() || incoming.validated)
         return refused(Refusal::busy);
     if (!found.is_variant) return refused(Refusal::variant);
     if (!may_reuse(asked, *incoming.response, found)) return refused(Refusal::stale);
+    if (incoming.response->blocks)
+        return asked.for_block ? refused(Refusal::absent) : PeerResponsePlan{Kind::head_alone};
     // Without a length a block may end anywhere, and nothing can be cut.
     if (found.is_block && !incoming.length_known) return refused(Refusal::busy);
     if (asked.for_block && !found.is_block && (!incoming.length_known || !found.is_version))
@@ -62,6 +63,7 @@ PeerResponsePlan plan_growing(const Fill::State& growing, const ReceivedPeerRequ
 
 PeerResponsePlan plan_peer_response(const ReceivedPeerRequest& asked, const PeerLookup& found) {
     if (!asked.may_travel) return refused(Refusal::absent);
+    if (found.comes_late) return refused(Refusal::busy);
     // A rule of this node shares it. At a peer that rule has to be in force, too.
     const StoredMetadata* given = found.stored;
     if (!given && found.growing && found.growing->incoming.response)

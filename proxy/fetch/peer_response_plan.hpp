@@ -39,6 +39,7 @@ struct PeerLookup {
     const Fill::State* growing = nullptr;  // if nothing is stored
     std::chrono::seconds residence{0};     // of the response
     bool is_block = false;                 // found under the block's own key
+    bool comes_late = false;               // a run brings the block, too late to wait for it
     bool is_version = true;                // the version that the request names
     bool is_variant = true;                // of `growing`: for this request
     bool other_variants = false;           // there are variants for other requests

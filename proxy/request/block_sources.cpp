@@ -4,6 +4,7 @@
 
 #include "proxy/fetch/fetch.hpp"
 #include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/request/block_stream.hpp"
 #include "summary/directory/directory.hpp"
 
@@ -73,17 +74,20 @@ std::chrono::nanoseconds BlockStream::usual() const {
 
 std::shared_ptr<BlockFlow> BlockStream::flow_at(std::uint64_t offset) const {
     const auto& shared = service_.cache.shared;
+    if (joined_ && joined_->is_outdated(shared.store) &&
+        joined_->stage_of(offset) != BlockFlow::Stage::outside)
+        return joined_;
     return shared.flows.find(body_.flow(), offset, request_.get(), shared.store);
 }
 
-/// Joins the run of this request if it brings the block and was invalidated meanwhile: the store
-/// has blocks of another answer by now.
+/// Joins the run of this request, or the one that it has read from, if that brings the block and
+/// was invalidated meanwhile: the store has blocks of another answer by now.
 bool BlockStream::join_outdated_run(Block& block) {
-    if (!follows_) return false;
+    if (!follows_ && !joined_) return false;
     const auto flow = flow_at(block.range.first);
-    if (!flow || !flow->is_of(request_.get())) return false;
+    if (!flow || !(flow == joined_ || flow->is_of(request_.get()))) return false;
     if (!flow->is_outdated(service_.cache.shared.store)) return false;
-    return join(*flow, block);
+    return join(flow, block);
 }
 
 /// Joins the run of any request that brings the block soon enough.
@@ -95,7 +99,7 @@ bool BlockStream::join_flow(Block& block) {
                           block.range.first <= flow->next() + flow->blocks().block_bytes;
     block.follows = follows_ || reads_on;
     if (!block.follows && flow->is_far(block.range.first, usual(), Clock::now())) return false;
-    return join(*flow, block);
+    return join(flow, block);
 }
 
 /// So many blocks of `range` are nowhere on this node; `at_most` ends the count.
@@ -137,15 +141,17 @@ bool BlockStream::lies_deep_in_far_block(ByteRange range) const {
         !flow->takes_long(range.first - block.first, usual(), now))
         return false;
     const auto key = body_.key_of(block);
-    return where(key) == Store::StoredAt::nowhere && !may_be_at_peers(key);
+    return where(key) == Store::StoredAt::nowhere && !likely_peer(key);
 }
 
-bool BlockStream::join(BlockFlow& flow, Block& block) {
+bool BlockStream::join(const std::shared_ptr<BlockFlow>& flow, Block& block) {
     if (!block.tries) block.tries = std::make_shared<RetryBudget>();
-    block.reader = flow.join(block.range.first, transaction_.wakeup, request_.get());
+    const auto stays = flow->is_of(request_.get()) || flow == joined_;
+    block.reader = flow->join(block.range.first, transaction_.wakeup, stays);
     if (!block.reader) return false;
+    joined_ = flow;
     block.by_run = true;
-    block.leader = flow.is_of(request_.get());
+    block.leader = flow->is_of(request_.get());
     block.follows = block.follows || block.leader;
     if (!block.leader) ++service_.counters.collapsed;
     return true;
@@ -155,7 +161,7 @@ bool BlockStream::join(BlockFlow& flow, Block& block) {
 void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources may) {
     auto job = make_block_job(service_.cache, request(), blocks_of(body_.index(), body_.version()),
                               block.range.first);
-    job->wanted.block->in_parts = in_parts_;
+    job->wanted.block->peers = peers_;
     job->from.tries = block.tries;
     job->from.peers_asked = transaction_.peers_asked();
     job->from.may_ask_peers = transaction_.config().cluster.has_value();
@@ -182,6 +188,9 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
         ++service_.counters.collapsed;
         return;
     }
+    block.promised = likely_peer(body_.key_of(block.range)).has_value();
+    job->wanted.block->stream.bytes_behind = range_.last - std::min(block.range.last, range_.last);
+    if (block.promised) job->wanted.block->stream.at_a_time = kBlocksAhead + 1;
     job->wanted.block->up_to = end_of_missing(block.range);
     if (job->wanted.block->up_to) follows_ = true;
     fetched_ = job->wanted.block->to_ask();
@@ -192,23 +201,53 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
 /// such a block.
 std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
     std::optional<std::uint64_t> end;
-    if (may_be_at_peers({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
+    // The whole may be at a peer in one piece, unless a node fetches its blocks.
+    const auto is_of_run = !fetcher().empty();
+    if (!is_of_run &&
+        likely_peer({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
         return end;
     auto offset = first.last + 1;
     for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
         const auto block = body_.blocks().at(offset);
         const auto key = body_.key_of(block);
-        if (where(key) != Store::StoredAt::nowhere || may_be_at_peers(key)) break;
+        if (where(key) != Store::StoredAt::nowhere || likely_peer(key)) break;
         end = block.last;
         offset = block.last + 1;
     }
     return end;
 }
 
-bool BlockStream::may_be_at_peers(const Key& key) const {
+/// The node that fetches the blocks of the body; empty: none is known.
+std::string BlockStream::fetcher() const {
+    const auto& request = transaction_.request;
+    return service_.cache.shared.cooperation.fetchers.of(request.hash, Clock::now());
+}
+
+/// The peer that would get the first request for what has this key. None: no peer announces it, or
+/// those that do get no request now, so that only the origin has it.
+std::optional<std::size_t> BlockStream::likely_peer(const Key& key) const {
     const auto& view = service_.upstream.peers.view();
-    if (!view || !view->directory || !transaction_.config().cluster) return false;
-    return !view->directory->candidates({key.hash, key.uri}).empty();
+    const auto& cluster = transaction_.config().cluster;
+    if (!view || !view->directory || !cluster) return std::nullopt;
+    auto candidates = view->directory->candidates({key.hash, key.uri});
+    candidates -= peers_named(peers_->slow, *view);
+    if (candidates.empty()) return std::nullopt;
+    const auto& asked = transaction_.request;
+    const auto now = Clock::now();
+    const auto invalidated =
+        service_.cache.shared.store.invalidated_at(asked.hash, asked.key.uri());
+    const auto since = invalidated ? SinceInvalidation(now - *invalidated) : std::nullopt;
+    const PeerFacts known{view->peers,
+                          service_.upstream.peers.all(),
+                          transaction_.config().constants.peers,
+                          origin_ ? service_.upstream.origin_times.of(origin_->key) : RoundTrip(),
+                          now,
+                          {},
+                          stays_encrypted(*cluster, asked.key),
+                          body_.blocks().block_bytes};
+    const auto whom = whom_to_ask(candidates, {}, since, known);
+    if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
+    return whom.turns[0].peer;
 }
 
 /// False: something is missing, and the origin gives no parts that fit.

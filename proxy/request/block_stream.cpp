@@ -138,6 +138,7 @@ void BlockStream::note(Block& block, const Fill::State& state) {
     block.fetched = true;
     block.source = state.incoming.from == Fill::From::peer ? Source::peer : Source::origin;
     transaction_.stats.details.note_server(state.incoming.server);
+    if (block.promised) promises_hold_ = block.source == Source::peer;
     // Of several peers, the log names the one that Cache-Status did.
     if (block.source == Source::peer && !std::exchange(peer_gave_, true))
         transaction_.stats.peer = state.incoming.peer;
@@ -152,20 +153,12 @@ BlockStream::Expectation BlockStream::expect() const {
     const auto candidates = [&](const Key& key) {
         return directory ? directory->candidates({key.hash, key.uri}) : summary::PeerSet();
     };
-    const auto origin = origin_ ? service_.upstream.origin_times.of(origin_->key) : RoundTrip();
-    const auto now = Clock::now();
-    const auto likely_peer = [&](const Key& key) -> std::optional<std::size_t> {
-        if (!directory) return std::nullopt;
-        const auto whom = whom_to_ask(candidates(key), {}, {},
-                                      {view->peers, service_.upstream.peers.all(),
-                                       transaction_.config().constants.peers, origin, now});
-        if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
-        return whom.turns[0].peer;
-    };
     // A peer that gave a block without a promise has the body in one piece.
     const auto by_whole =
         now_.source == Source::peer && candidates(body_.key_of(now_.range)).empty();
     if (now_.source == Source::peer) expected.peer = transaction_.stats.peer;
+    const auto fetcher = this->fetcher();
+    const auto comes_from_peer = !fetcher.empty() && fetcher != transaction_.config().node;
     const auto& blocks = body_.blocks();
     const auto parts = std::min(blocks.touched_by(range_), kBlocksSampled);
     for (std::uint64_t i = 0; i < parts; ++i) {
@@ -179,8 +172,9 @@ BlockStream::Expectation BlockStream::expect() const {
                 source = here == Store::StoredAt::disk ? Source::disk : Source::memory;
             } else {
                 const auto peer = likely_peer(key);
-                source = by_whole || peer ? Source::peer : Source::origin;
+                source = by_whole || peer || comes_from_peer ? Source::peer : Source::origin;
                 if (expected.peer.empty() && peer) expected.peer = view->peers[*peer].node;
+                if (expected.peer.empty() && comes_from_peer) expected.peer = fetcher;
             }
         }
         expected.bytes.add(source, part.size());
@@ -263,7 +257,10 @@ asio::awaitable<void> BlockStream::send() {
     std::optional<Block> next;
     for (;;) {
         part.last = std::min(range_.last, now_.range.last);
-        if (part.last < range_.last) next = next_from(part.last + 1);
+        if (part.last < range_.last) {
+            next = next_from(part.last + 1);
+            look_ahead(next->range.last + 1);
+        }
         const auto sent = co_await send_block(now_, part);
         if (!sent || part.last == range_.last) co_return;
         turn_bytes += part.size();
@@ -288,11 +285,38 @@ asio::awaitable<void> BlockStream::send() {
 }
 
 BlockStream::Block BlockStream::next_from(std::uint64_t offset) {
+    if (!coming_.empty() && coming_.front().block.range.first == offset) {
+        auto block = std::move(coming_.front().block);
+        coming_.pop_front();
+        return block;
+    }
     if (!ahead_ || ahead_->range.first != offset)
         return find_or_fetch(offset, AllowedSources::use_all);
     auto block = std::move(*ahead_);
     ahead_.reset();
     return block;
+}
+
+/// Begins with missing blocks from `offset` on that peers announce, unless the last promise was
+/// empty, because the origin would get a request for each of them. Those that this stream has
+/// fetched are charged to limits.body_windows, and without room it takes the next one alone.
+void BlockStream::look_ahead(std::uint64_t offset) {
+    auto& windows = service_.cache.shared.windows;
+    const auto end = offset + kBlocksAhead * body_.blocks().block_bytes;
+    if (!coming_.empty()) offset = coming_.back().block.range.last + 1;
+    if (may_not_fetch() || !promises_hold_) return;
+    for (ByteRange block; offset <= range_.last && offset < end; offset = block.last + 1) {
+        block = body_.blocks().at(offset);
+        const auto key = body_.key_of(block);
+        if ((ahead_ && ahead_->range.first == offset) || !likely_peer(key)) return;
+        if (where(key) != Store::StoredAt::nowhere) continue;
+        auto room = base::read_ahead(windows, block.size());
+        if (!room) return;
+        ComingBlock coming{{}, std::move(*room)};
+        coming.block = find_or_fetch(offset, AllowedSources::not_disk);
+        if (!coming.block.leader) coming.charge = base::Charge();
+        coming_.push_back(std::move(coming));
+    }
 }
 
 /// The origin answers for a block with something else. The whole is fetched in one piece; its

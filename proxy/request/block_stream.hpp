@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory/memory.hpp"
+#include "proxy/fetch/fetch_job.hpp"
 #include "proxy/fetch/retry_plan.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/storage/body_version.hpp"
@@ -28,7 +31,8 @@ inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
 inline constexpr std::uint64_t kOpenedAhead = 16;
 
 /// Sends a part of a body that is stored in blocks: stored blocks from the store, missing ones as
-/// they are fetched. The next block is begun while one is being sent. One coroutine; the
+/// they are fetched. The next block is begun while one is being sent, and so are up to kBlocksAhead
+/// behind it that peers announce, so that several peers send at a time. One coroutine; the
 /// transaction outlives it. block_stream.cpp sends, block_sources.cpp finds and fetches.
 class BlockStream {
 public:
@@ -76,6 +80,7 @@ private:
         bool fetched = false;   // for this request
         bool follows = false;   // with that: it is waited for, however long it takes
         bool by_run = false;    // it comes with others in one answer (BlockFlow)
+        bool promised = false;  // by a peer, when fetching it began
 
         bool on_disk() const {
             return source == Source::disk || (stored && stored->body->on_disk());
@@ -148,15 +153,17 @@ private:
     std::chrono::nanoseconds usual() const;
     std::shared_ptr<BlockFlow> flow_at(std::uint64_t offset) const;
     bool join_flow(Block& block);
-    bool join(BlockFlow& flow, Block& block);
+    bool join(const std::shared_ptr<BlockFlow>& flow, Block& block);
     bool join_outdated_run(Block& block);
     void fetch(Block& block, const Store::Found& found, AllowedSources may);
     std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
-    bool may_be_at_peers(const Key& key) const;
+    std::optional<std::size_t> likely_peer(const Key& key) const;
+    std::string fetcher() const;
     boost::asio::awaitable<FetchError> open_missing();
     bool may_come_in_parts() const;
     bool is_fetched(const ByteRange& block) const;
     Block next_from(std::uint64_t offset);
+    void look_ahead(std::uint64_t offset);
     Block find_or_fetch(std::uint64_t offset, AllowedSources may,
                         std::shared_ptr<RetryBudget> tries = nullptr);
     boost::asio::awaitable<FetchError> wait(Block& block);
@@ -178,15 +185,22 @@ private:
     BlockedBody body_;
     const std::optional<UpstreamTarget> origin_;  // none without a site
     PinnedBlocks pinned_;                         // by pin()
-    std::shared_ptr<PeerNames> in_parts_ = std::make_shared<PeerNames>();
+    const std::shared_ptr<PeersOfStream> peers_ = std::make_shared<PeersOfStream>();
+    std::shared_ptr<BlockFlow> joined_;  // the run that this stream read last
     ByteRange range_;
     Block now_;
     std::optional<Block> ahead_;  // the first that was missing, if that is not now_
+    struct ComingBlock {
+        Block block;
+        base::Charge charge;  // of limits.body_windows, for what is fetched for this stream
+    };
+    std::deque<ComingBlock> coming_;  // behind the next one, in order: see look_ahead()
     std::shared_ptr<const RequestSnapshot> request_;  // once something has to be fetched
     std::optional<ByteRange> fetched_;  // what the origin was asked for, for this request
     bool follows_ = false;              // what a run brings is waited for, as it was begun for this
     std::string detail_;                // by describe()
     bool peer_gave_ = false;
+    bool promises_hold_ = true;  // a peer gave the last block that one had promised
 };
 
 }  // namespace proxy

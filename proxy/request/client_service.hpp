@@ -49,7 +49,8 @@ struct SharedClientState {
     std::atomic<bool> draining{false};
     std::atomic<std::uint64_t> connections{0};
     ConnectionsByAddress addresses;
-    Accounts address_accounts, user_accounts;  // of clients.limits
+    Accounts address_accounts, user_accounts;                            // of clients.limits
+    const std::shared_ptr<Account> peers = std::make_shared<Account>();  // of cluster.bandwidth
     Authenticator authenticator;
     LeafCertificates leaves;  // of forward.intercept
     base::HighWaterMark high_water_mark;

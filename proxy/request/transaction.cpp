@@ -254,9 +254,10 @@ asio::awaitable<bool> Transaction::wait_for_bandwidth() {
     const auto* const share = request.share.get();
     if (!share || !share->has_bandwidth()) co_return true;
     auto now = Steady::now();
-    if (share->ready_at(now) > now) ++service.counters.bandwidth_waits;
-    // Others may have used the room by the end of a wait.
-    for (auto ready = share->ready_at(now); ready > now; ready = share->ready_at(now)) {
+    // Each waits for what was sent before its wait, so that those who wait have turns.
+    const auto ready = share->ready_at(now);
+    if (ready > now) ++service.counters.bandwidth_waits;
+    while (ready > now) {
         const auto news = co_await wait_for_news(ready);
         if (news == News::client_left) co_return false;
         now = Steady::now();

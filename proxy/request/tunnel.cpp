@@ -73,8 +73,9 @@ asio::awaitable<bool> Tunnel::wait_for(TunnelSide& side, Step step) {
 /// False when the tunnel is over. A tunnel is not idle while it is held.
 asio::awaitable<bool> Tunnel::wait_for_bandwidth() {
     auto now = Clock::now();
-    if (share_->ready_at(now) > now) ++service_.counters.bandwidth_waits;
-    for (auto ready = share_->ready_at(now); !end_ && ready > now; ready = share_->ready_at(now)) {
+    const auto ready = share_->ready_at(now);  // as Transaction::wait_for_bandwidth() has it
+    if (ready > now) ++service_.counters.bandwidth_waits;
+    while (!end_ && ready > now) {
         service_.wheel.arm(*this, ready + service_.config().timeouts.tunnel_idle);
         co_await held_->wait_until(ready);
         now = Clock::now();

@@ -36,19 +36,17 @@ bool BlockFlow::is_open_to(const void* request, const Store& store) const {
 }
 
 std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
-                                              std::shared_ptr<base::Wakeup> wakeup,
-                                              const void* request) {
+                                              std::shared_ptr<base::Wakeup> wakeup, bool stays) {
     const auto block = blocks_.at(offset);
     const std::lock_guard lock(mutex_);
-    if (current_ && block.last + 1 == next_ && is_of(request)) {
+    if (current_ && block.last + 1 == next_ && stays) {
         auto reader = std::make_unique<Fill::Reader>(current_, std::move(wakeup), true);
         // A fill that has failed would send its reader back here.
         return reader->state().phase == Fill::Phase::failed ? nullptr : std::move(reader);
     }
     if (ended_ || !covers(block) || block.first < next_) return nullptr;
     ahead(block.first);
-    auto reader =
-        std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), is_of(request));
+    auto reader = std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), stays);
     writer_->notify();
     return reader;
 }
@@ -69,6 +67,10 @@ std::uint64_t BlockFlow::next() const {
 bool BlockFlow::is_far(std::uint64_t offset, Wait usual, Time now) const {
     const std::lock_guard lock(mutex_);
     return offset > at_ && is_far_ahead(rate_, offset - at_, usual, now);
+}
+
+bool BlockFlow::is_too_far_to_follow(std::uint64_t offset, Wait usual, Time now) const {
+    return offset > next() + kBlocksAhead * blocks_.block_bytes && is_far(offset, usual, now);
 }
 
 bool BlockFlow::takes_long(std::uint64_t bytes, Wait usual, Time now) const {

@@ -17,6 +17,9 @@
 
 namespace proxy {
 
+/// A reader of a body in blocks has so many of them under way behind the next one.
+inline constexpr std::uint64_t kBlocksAhead = 4;
+
 /// An answer of an origin that is being cut into blocks (fetch/block_run.hpp): its position, its
 /// rate, and the readers that wait for its blocks. The run is its only writer; readers may be on
 /// any thread.
@@ -51,11 +54,11 @@ public:
     bool is_outdated(const Store& store) const;
     /// Joins the block at `offset`, which the run has yet to begin. Null if the run has begun or
     /// passed the block, and so the store knows it; also if the block is outside of the answer, or
-    /// the run has ended. The owner also gets the block that was begun last, which the store lacks
-    /// after an invalidation. An answer that stays out of the store releases all readers but the
-    /// owner.
+    /// the run has ended. `stays`: the reader is the owner, or has read a block of the run before.
+    /// It also gets the block that was begun last, which the store lacks after an invalidation, and
+    /// an answer that stays out of the store releases only the others.
     std::unique_ptr<Fill::Reader> join(std::uint64_t offset, std::shared_ptr<base::Wakeup> wakeup,
-                                       const void* request);
+                                       bool stays);
     /// The block at `offset`, as the run sees it.
     enum class Stage : std::uint8_t {
         ahead,    // join() will wait for it
@@ -67,6 +70,10 @@ public:
     std::uint64_t next() const;
     /// The block comes so late that it is requested separately; see is_far_ahead().
     bool is_far(std::uint64_t offset, Wait usual, Time now) const;
+    /// The same for a reader at a peer. The blocks up to kBlocksAhead behind the run are awaited
+    /// however long they take, because a reader that has come so far would gain nothing by a
+    /// request of its own.
+    bool is_too_far_to_follow(std::uint64_t offset, Wait usual, Time now) const;
     /// So many bytes take longer than that, at the rate of this answer.
     bool takes_long(std::uint64_t bytes, Wait usual, Time now) const;
 

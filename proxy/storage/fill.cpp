@@ -213,6 +213,8 @@ void Fill::flowed(std::uint64_t bytes, std::chrono::steady_clock::time_point now
 void Fill::goes_on_at_origin() {
     const std::lock_guard lock(mutex_);
     peer_end_ = std::min(peer_end_, incoming_.response->body->size());
+    incoming_.goes_on = true;
+    wake_readers();
 }
 
 void Fill::stop_sharing() {

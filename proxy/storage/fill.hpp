@@ -94,6 +94,7 @@ public:
         bool awaited = false;    // not shared, but for all who wait for it already
         bool validated = false;  // a 304 has renewed a stored response
         bool stands_in = false;  // a peer's stale copy, in place of an origin in trouble
+        bool goes_on = false;    // the peer broke off, and the rest comes from the origin
         From from = From::origin;
         std::string peer;          // node that sent the response, when `from` is peer
         std::string server;        // address of the origin that did, or confirmed it by a 304
@@ -103,6 +104,10 @@ public:
         unsigned upstream_status = 0;  // of the last answer from an origin or peer; 0 if none
         StorageVerdict verdict = StorageVerdict::store;  // on its head
         std::shared_ptr<const LiveFields> live;  // for the request that fetched it; may be null
+
+        /// The next bytes come from the origin. Otherwise nobody else may wait for them, since two
+        /// nodes could wait for each other.
+        bool fed_by_origin() const { return from == From::origin || goes_on; }
     };
 
     struct Failure {

@@ -236,12 +236,12 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
      ""},
     {&TrafficCounters::origin_hedges_outrun, "upstream.origin_hedges_outrun", "requests",
      "Those of them whose answer was not used: the peer's came first, or nobody wanted one.", ""},
-    {&TrafficCounters::meetings_asked, "upstream.meetings_asked", "fetches",
-     "Fetches that asked first which node of the cluster fetches the same content "
+    {&TrafficCounters::meetings_asked, "upstream.meetings_asked", "requests",
+     "Requests to meeting points, which name the node that fetches the same content "
      "(`rules[].fetch_once`).",
      "hearsay_meetings_asked_total"},
     {&TrafficCounters::fetches_followed, "upstream.fetches_followed", "fetches",
-     "Those of them that got the response from the node that was fetching it.",
+     "Responses and blocks that came from a node while it fetched them.",
      "hearsay_fetches_followed_total"},
     {&TrafficCounters::renewals_told, "upstream.renewals_told", "responses",
      "Responses of origins, 304 included, of which this node told the peers that announce the "
@@ -338,7 +338,9 @@ inline constexpr CounterRow<TrafficCounters> kTrafficCounters[] = {
     {&TrafficCounters::password_check_us, "authentication.check_microseconds", "microseconds",
      "Time of the thread that checks passwords.", "hearsay_password_check_seconds_total"},
     {&TrafficCounters::bandwidth_waits, "bandwidth_waits", "waits",
-     "Pauses of responses and tunnels by a limit of bandwidth.", "hearsay_bandwidth_waits_total"},
+     "Pauses of responses and tunnels by a limit of bandwidth (`clients.limits`, "
+     "`cluster.bandwidth`).",
+     "hearsay_bandwidth_waits_total"},
     {&TrafficCounters::intercepted_connections, "interception.connections", "connections",
      "CONNECT requests that the node has answered itself (forward.intercept).",
      "hearsay_intercepted_connections_total"},

@@ -11,10 +11,18 @@ constexpr std::chrono::milliseconds kNotKnown{1};  // better than what is known 
 
 }  // namespace
 
-double PeerRecord::cost() const {
+double PeerRecord::cost(std::uint64_t body_bytes) const {
     const auto round_trip = round_trip_.known() ? round_trip_.mean() : kNotKnown;
-    return std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) /
+    const auto bytes = static_cast<double>(body_bytes);
+    const auto bodies = rate_.known()
+                            ? bytes * (1.0 + under_way_) / static_cast<double>(rate_.per_second())
+                            : bytes * under_way_ / kUnknownRate;
+    return (std::chrono::duration<double>(round_trip).count() * (1.0 + under_way_) + bodies) /
            std::max(1.0 - vain_rate_, 0.05);
+}
+
+void PeerRecord::gave_body(std::uint64_t bytes, std::chrono::nanoseconds time) {
+    if (BodyRate::is_sample(bytes, time)) rate_.measured(bytes * std::max(under_way_, 1u), time);
 }
 
 void PeerRecord::asked() {
@@ -130,12 +138,13 @@ summary::PeerSet peers_named(const PeerNames& names, const protocol::PeerView& v
 }
 
 PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
-                        PeerRecord::Time now) {
+                        PeerRecord::Time now, std::uint64_t body_bytes) {
     PeerChoice choice;
     for (const std::size_t index : candidates) {
         if (index >= records.size() || !records[index].may_ask(now)) continue;
         auto position = choice.count;
-        while (position > 0 && records[index].cost() < records[choice.peers[position - 1]].cost())
+        while (position > 0 && records[index].cost(body_bytes) <
+                                   records[choice.peers[position - 1]].cost(body_bytes))
             --position;
         if (position >= kMaxPeersAsked) continue;
         choice.count = std::min(choice.count + 1, kMaxPeersAsked);

@@ -13,6 +13,7 @@
 #include "protocol/membership/peer_view.hpp"
 #include "proxy/http/outcome.hpp"
 #include "proxy/telemetry/peer_counters.hpp"
+#include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/false_hits.hpp"
 #include "proxy/upstream/round_trip.hpp"
 #include "proxy/upstream/time_gain.hpp"
@@ -36,6 +37,7 @@ inline constexpr std::chrono::seconds kDistrustFor{10};
 inline constexpr std::chrono::seconds kMeasureAgainAfter{30};
 /// The reason of a failure: another server answers at the http port of the peer.
 inline constexpr std::string_view kNotAPeer = "not_a_peer";
+inline constexpr double kUnknownRate = 10e6;  // bytes/s, of bodies
 /// Requests in spite of a summary's no: this many show how often the no is wrong, and the last ones
 /// weigh most.
 inline constexpr double kDenialsEnough = 64;
@@ -53,9 +55,11 @@ public:
     Time left_alone_until() const { return left_alone_until_; }
     /// Failures in a row have opened the breaker, at least once.
     bool broken() const { return failures_in_row_ >= kBreakerFailures; }
-    /// Lower is better: the round trip to the head, weighted by vain requests and by those under
-    /// way.
-    double cost() const;
+    /// Lower is better, in seconds: the round trip to the head, weighted by vain requests and by
+    /// those under way, and for a body of so many bytes the time that it takes at the peer's rate
+    /// behind those under way. A peer of unknown rate is taken for kUnknownRate behind other
+    /// bodies, and for faster than all without one, so that the rate becomes known.
+    double cost(std::uint64_t body_bytes = 0) const;
 
     void asked();
     /// A request went out again on a new connection. The first one has failed.
@@ -64,6 +68,9 @@ public:
     void ended(PeerVerdict verdict, Time now);
     /// A head has come `time` after its request, perhaps too late for use.
     void answered_after(std::chrono::nanoseconds time, Time now);
+    /// A body came whole in this time, beside those of the other requests under way. Before
+    /// ended().
+    void gave_body(std::uint64_t bytes, std::chrono::nanoseconds time);
     const RoundTrip& round_trip() const { return round_trip_; }
     /// The last measurement is old and may no longer be true.
     bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
@@ -108,6 +115,7 @@ private:
     Counts counts_;
     Time left_alone_until_{};
     RoundTrip round_trip_;
+    BodyRate rate_;  // of all bodies under way together
     Time measured_at_{};
     double vain_rate_ = 0;            // moving average
     double denied_ = 0, had_it_ = 0;  // requests in spite of a no; older ones weigh less
@@ -130,7 +138,8 @@ struct PeerChoice {
     std::array<std::size_t, kMaxPeersAsked> peers{};
     std::size_t count = 0;
 };
+/// `body_bytes`: of the wanted body, if it is a block; else 0.
 PeerChoice choose_peers(const summary::PeerSet& candidates, std::span<const PeerRecord> records,
-                        PeerRecord::Time now);
+                        PeerRecord::Time now, std::uint64_t body_bytes = 0);
 
 }  // namespace proxy

@@ -72,7 +72,7 @@ asio::awaitable<PeerVerdict> PeerRequest::send(std::string request, bool promise
         close(late ? PeerVerdict::timeout : PeerVerdict::failure);
         co_return late ? PeerVerdict::timeout : PeerVerdict::failure;
     }
-    record().answered_after(exchange_.time_to_head(), Clock::now());
+    if (is_measured_) record().answered_after(exchange_.time_to_head(), Clock::now());
     answered_ = true;
     const auto& head = exchange_.head();
     span_.add_number("http.response.status_code", head.status);
@@ -116,6 +116,9 @@ void PeerRequest::close(PeerVerdict verdict) {
     if (exchange_.sent_twice()) record.sent_again();
     const auto now = Clock::now();
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
+    const auto has_body = verdict == PeerVerdict::hit && exchange_.head().status != 304;
+    if (has_body && is_measured_ && exchange_.done() && exchange_.content_length())
+        record.gave_body(*exchange_.content_length(), now - begun_ - exchange_.time_to_head());
     // A request to an earlier instance says nothing about the present instance of the node.
     const auto is_this_instance = upstream_.peers.of(peer().node, peer().instance) != nullptr;
     record.ended(failed && !is_this_instance ? PeerVerdict::outrun : verdict, now);

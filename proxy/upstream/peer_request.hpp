@@ -34,6 +34,8 @@ public:
     void note_in(std::shared_ptr<PeerRequestLog> log) { noted_in_ = std::move(log); }
     /// The request is a part of this trace. Before send().
     void belong_to(const RequestTrace& trace) { trace_ = trace; }
+    /// The peer holds its answer back until it has one, so that nothing is measured. Before send().
+    void waits_for_fetch() { is_measured_ = false; }
     /// Sends `request` and waits for the head. `promised`: the peer's summary has the key, so
     /// `absent` is a false hit. After `hit` exchange() has a response whose head the caller judges.
     /// Every other verdict ends the request; after a refusal the head stays readable, and discard()
@@ -65,6 +67,7 @@ private:
     RequestTrace trace_;
     OpenSpan span_;  // until close(), which knows the verdict
     FetchError failed_by_ = FetchError::none;
+    bool is_measured_ = true;
     bool open_ = false, answered_ = false;
 };
 

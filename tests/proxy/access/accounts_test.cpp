@@ -112,7 +112,7 @@ TEST_F(Shares, TakeTheirBandwidthFromOneAccount) {
     enter(one);
     enter(other);
     EXPECT_TRUE(one.has_bandwidth());
-    EXPECT_EQ(one.piece(), 10'000u);
+    EXPECT_EQ(one.piece(), 5'000u) << "together an eighth of a second";
     one.sent(80'000, kNow);
     EXPECT_GT(other.ready_at(kNow), kNow);
     EXPECT_LE(other.ready_at(kNow), kNow + 1ms);
@@ -120,6 +120,21 @@ TEST_F(Shares, TakeTheirBandwidthFromOneAccount) {
     EXPECT_GE(one.ready_at(kNow), kNow + 500ms);
     EXPECT_LE(one.ready_at(kNow), kNow + 501ms);
     EXPECT_LE(one.ready_at(kNow + 501ms), kNow + 501ms);
+}
+
+TEST_F(Shares, KnowHowLongTheirTurnsTake) {
+    limits_.bandwidth = 80'000;
+    ClientShare one;
+    enter(one);
+    EXPECT_EQ(one.piece(), 10'000u);
+    EXPECT_EQ(one.time_to_turn(kNow), 125ms);
+    std::vector<ClientShare> others(159);
+    for (auto& each : others) enter(each);
+    EXPECT_EQ(one.piece(), 1024u) << "no smaller one";
+    EXPECT_EQ(one.time_to_turn(kNow), 2048ms) << "1 KiB for each of 160";
+    one.sent(400'000, kNow);
+    EXPECT_GE(one.time_to_turn(kNow), 4s) << "others have taken more than there was";
+    EXPECT_LE(one.time_to_turn(kNow), 4001ms);
 }
 
 TEST_F(Shares, WithoutABandwidthNeverWait) {

@@ -145,7 +145,7 @@ TEST(Config, ReadsEverySection) {
         "cache": {"memory": "2GiB", "object_max": 1000, "variants": 7, "store_set_cookie": true, "client_directives": "shield",
                   "cdn_cache_control": false, "stale_when_unreachable": 0,
                   "heuristic": {"fraction": 0.2, "maximum": "1h"}},
-        "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use",
+        "cluster": {"key": "${KEY}", "listen": "0.0.0.0:3129", "copy": "second_use", "bandwidth": "2MiB",
                     "heartbeat": 0.1, "gone_after": "1s",
                     "peers": [{"node": "b", "http": "b:3128", "link": "b:3129"}]},
         "summary": {"kind": "counting_bloom", "false_hit_budget": 0.01,
@@ -221,6 +221,7 @@ TEST(Config, ReadsEverySection) {
     ASSERT_TRUE(c.cluster);
     EXPECT_THAT(c.cluster->keys, ElementsAre(kKey));
     EXPECT_EQ(c.cluster->copy, CopyPolicy::second_use);
+    EXPECT_EQ(c.cluster->bandwidth, 2u << 20);
     EXPECT_EQ(c.cluster->heartbeat, 100ms);
     EXPECT_EQ(c.cluster->gone_after, 1s);
     ASSERT_EQ(c.cluster->peers.size(), 1u);
@@ -897,6 +898,18 @@ TEST(Config, ChecksNumbersAgainstTheirBounds) {
                              R"("admin": {"listen": 9128})"}) {
         EXPECT_EQ(errors(file(std::string(", ") + more)).size(), 1u) << more;
     }
+}
+
+TEST(ClusterConfig, GivesPeersNoBandwidthBelowAKibibyte) {
+    const auto with = [](const std::string& bandwidth) {
+        return file(R"(, "cluster": {"key": "${KEY}", "listen": "127.0.0.1:3129", "bandwidth": )" +
+                    bandwidth + "}");
+    };
+    EXPECT_EQ(good(with("\"1KiB\"")).cluster->bandwidth, 1024u);
+    EXPECT_EQ(good(with("0")).cluster->bandwidth, 0u);
+    EXPECT_THAT(errors(with("1023")),
+                ElementsAre("$.cluster.bandwidth: must be 0, which is no limit, or at least 1KiB "
+                            "per second"));
 }
 
 TEST(ClusterConfig, TakesOneKeyOrTwoWhileItChanges) {

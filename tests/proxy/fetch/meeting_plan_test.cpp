@@ -19,7 +19,8 @@ protected:
     static constexpr std::string_view kNodes = "abcdefgh";
 
     /// The node where `self` looks for the others.
-    std::string point(summary::KeyHash key, char self, std::string_view left_out = {}) const {
+    std::string point(summary::KeyHash key, char self, std::string_view left_out = {},
+                      std::string_view failed = {}) const {
         protocol::PeerView::Peers peers;
         peers.resize(kNodes.size());
         for (std::size_t i = 0; i < kNodes.size(); ++i) {
@@ -30,7 +31,8 @@ protected:
             peer.in_sync = left_out.find(kNodes[i]) == std::string_view::npos;
             peers.set(i, peer);
         }
-        const auto found = meeting_point(key, std::string(1, self), peers, records, false, kNow);
+        const auto found =
+            meeting_point(key, std::string(1, self), peers, records, false, kNow, failed);
         return std::string(1, found.peer ? kNodes[*found.peer] : self);
     }
 
@@ -54,6 +56,7 @@ TEST_F(MeetingPointTest, IsNoNodeThatIsOutOfStepOrFails) {
     const auto first = point(key, 'a');
     const auto second = point(key, first == "a" ? 'b' : 'a', first);
     EXPECT_NE(second, first);
+    EXPECT_EQ(point(key, first == "a" ? 'b' : 'a', {}, first), second) << "it gave nothing";
     auto& record = records[kNodes.find(first.front())];
     for (unsigned i = 0; i < kBreakerFailures; ++i) record.ended(PeerVerdict::failure, kNow);
     EXPECT_EQ(point(key, first == "a" ? 'b' : 'a'), second);
@@ -109,15 +112,42 @@ TEST(FollowAtMost, IsAsLongAsTheOriginUsuallyTakesWithRoomToSpare) {
     EXPECT_EQ(follow_at_most(steady(40s), 60s), 60s);
 }
 
+TEST(MeetQuestions, KeepTheFetchOfABlockApartFromThatOfTheBody) {
+    for (const auto of_block : {false, true})
+        for (const std::string failed : {"", "n7"}) {
+            const auto question = question_of(of_block, failed);
+            const auto parsed = parse_meet(question);
+            EXPECT_EQ(parsed.of_block, of_block) << question;
+            EXPECT_EQ(parsed.failed, failed) << question;
+        }
+}
+
 TEST(MeetQuestions, HaveThreeForms) {
     using Kind = MeetQuestion::Kind;
     EXPECT_EQ(parse_meet("who").kind, Kind::who);
     EXPECT_EQ(parse_meet("who").failed, "");
     EXPECT_EQ(parse_meet("who-else n7").kind, Kind::who);
     EXPECT_EQ(parse_meet("who-else n7").failed, "n7");
+    EXPECT_EQ(parse_meet("who-block").kind, Kind::who);
+    EXPECT_TRUE(parse_meet("who-block").of_block);
+    EXPECT_FALSE(parse_meet("who").of_block);
+    EXPECT_FALSE(parse_meet("who-else n7").of_block);
+    EXPECT_TRUE(parse_meet("who-else-block n7").of_block);
+    EXPECT_EQ(parse_meet("who-else-block n7").failed, "n7");
     EXPECT_EQ(parse_meet("follow").kind, Kind::follow);
     for (const auto* other : {"", "Who", "follow me", "who-else"})
         EXPECT_EQ(parse_meet(other).kind, Kind::none) << other;
+}
+
+TEST(KeyAround, IsTheSameForTheBlocksOfOneMeeting) {
+    const auto key = [](std::uint64_t first, std::uint64_t block_bytes = 10) {
+        return key_around(first, "http://a/", "\"1\"", "f", block_bytes);
+    };
+    constexpr auto kBytes = kBlocksPerMeeting * 10;
+    EXPECT_EQ(key(0), key(kBytes - 10));
+    EXPECT_NE(key(kBytes), key(0));
+    EXPECT_EQ(key(kBytes), key(kBytes + 10));
+    EXPECT_NE(key(0, 20), key(0)) << "such nodes share no blocks";
 }
 
 TEST(KnownFetchers, NamesTheFirstThatAskedToAllOthers) {
@@ -139,6 +169,18 @@ TEST(KnownFetchers, PutsTheFirstThatMissedItInThePlaceOfANodeThatGaveNothing) {
     EXPECT_EQ(known.meet(key, "b", "a", kNow), "");
     EXPECT_EQ(known.meet(key, "c", "a", kNow), "b");
     EXPECT_EQ(known.meet(key, "d", {}, kNow), "b");
+}
+
+TEST(KnownFetchers, TakeTheWordOfOthersAndKeepWhatIsSaidAgain) {
+    KnownFetchers known;
+    const summary::KeyHash key{1, 2};
+    known.note(key, "a", kNow);
+    EXPECT_EQ(known.of(key, kNow), "a");
+    known.note(key, "a", kNow + 50s);
+    EXPECT_EQ(known.of(key, kNow + 100s), "a");
+    known.note(key, "b", kNow + 100s);
+    EXPECT_EQ(known.meet(key, "c", {}, kNow + 100s), "b");
+    EXPECT_EQ(known.of(key, kNow + 100s + KnownFetchers::kKept), "");
 }
 
 TEST(KnownFetchers, ForgetsTheOldestKeysFirst) {

@@ -13,13 +13,17 @@ using Advice = PeerResponsePace::Advice;
 constexpr std::uint64_t kMiB = 1024 * 1024;
 constexpr OriginPace kFast{20ms, 10 * kMiB};
 
+PeerResponsePace pace_beside(const OriginPace& origin) {
+    return PeerResponsePace(3s, [origin] { return origin; });
+}
+
 TEST(PeerResponsePace, ThatIsTooSlowForAnybodyIsAStall) {
-    PeerResponsePace pace(3s, kFast);
+    auto pace = pace_beside(kFast);
     EXPECT_EQ(pace.waited(3s, 3 * kPeerRateMin - 1, kMiB), Advice::stalled);
 }
 
 TEST(PeerResponsePace, IsJudgedByTheWindow) {
-    PeerResponsePace pace(3s, kFast);
+    auto pace = pace_beside(kFast);
     EXPECT_EQ(pace.waited(1s, 0, kMiB), Advice::goes_on);
     EXPECT_EQ(pace.waited(1999ms, 0, kMiB), Advice::goes_on);
     EXPECT_EQ(pace.waited(1ms, kMiB, kMiB), Advice::goes_on) << "a pause, then it came";
@@ -28,30 +32,58 @@ TEST(PeerResponsePace, IsJudgedByTheWindow) {
 }
 
 TEST(PeerResponsePace, OfAPeerThatTricklesHasTheOriginAsked) {
-    PeerResponsePace pace(3s, kFast);
+    auto pace = pace_beside(kFast);
     EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::look_elsewhere);
     EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::goes_on) << "once";
     EXPECT_EQ(pace.waited(3s, 0, kMiB), Advice::stalled);
 }
 
 TEST(PeerResponsePace, IsThePeersOwnAffairWhereTheOriginIsNotMuchFaster) {
-    EXPECT_EQ(PeerResponsePace(3s, {20ms, 1000}).waited(3s, 3 * 600, kMiB), Advice::goes_on);
-    EXPECT_EQ(PeerResponsePace(3s, {20ms, 2 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB),
-              Advice::goes_on);
-    EXPECT_EQ(PeerResponsePace(3s, {20ms, 10 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB),
+    EXPECT_EQ(pace_beside({20ms, 1000}).waited(3s, 3 * 600, kMiB), Advice::goes_on);
+    EXPECT_EQ(pace_beside({20ms, 2 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB), Advice::goes_on);
+    EXPECT_EQ(pace_beside({20ms, 10 * kMiB}).waited(3s, 3 * kMiB, 1000 * kMiB),
               Advice::look_elsewhere);
 }
 
 TEST(PeerResponsePace, IsGoodEnoughForWhatIsAlmostThere) {
     // 2 s are left at the peer: not a window longer than anywhere else.
-    EXPECT_EQ(PeerResponsePace(3s, kFast).waited(3s, 3 * kMiB, 2 * kMiB), Advice::goes_on);
-    EXPECT_EQ(PeerResponsePace(3s, kFast).waited(3s, 3 * kMiB, 4 * kMiB), Advice::look_elsewhere);
-    EXPECT_EQ(PeerResponsePace(3s, {2s, 10 * kMiB}).waited(3s, 3 * kMiB, 4 * kMiB), Advice::goes_on)
+    EXPECT_EQ(pace_beside(kFast).waited(3s, 3 * kMiB, 2 * kMiB), Advice::goes_on);
+    EXPECT_EQ(pace_beside(kFast).waited(3s, 3 * kMiB, 4 * kMiB), Advice::look_elsewhere);
+    EXPECT_EQ(pace_beside({2s, 10 * kMiB}).waited(3s, 3 * kMiB, 4 * kMiB), Advice::goes_on)
         << "an origin that thinks for long";
 }
 
+TEST(PeerResponsePace, IsComparedWithWhatIsKnownOfTheOriginByThen) {
+    OriginPace origin{1s, 1000};
+    PeerResponsePace pace(3s, [&origin] { return origin; });
+    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::goes_on);
+    origin = kFast;
+    EXPECT_EQ(pace.waited(3s, 3 * 600, kMiB), Advice::look_elsewhere);
+}
+
+TEST(PeerResponsePace, OfABlockIsJudgedByTheStreamBehindIt) {
+    // A third of the origin's rate, and the block itself is almost there.
+    const auto third = [](StreamOfBodies stream) {
+        return PeerResponsePace(
+                   3s,
+                   [] {
+                       return OriginPace{20ms, 10 * kMiB};
+                   },
+                   stream)
+            .waited(3s, 6 * kMiB, kMiB);
+    };
+    EXPECT_EQ(third({}), Advice::goes_on);
+    EXPECT_EQ(third({100 * kMiB, 1}), Advice::look_elsewhere);
+    EXPECT_EQ(third({100 * kMiB, 5}), Advice::goes_on) << "five such blocks come at a time";
+}
+
+TEST(OriginPace, OfUnknownRateIsTriedForABlock) {
+    EXPECT_EQ(pace_for_block({}, {}).bytes_per_second, kRateToLearn);
+    EXPECT_LT(pace_of_origin({}, {}).bytes_per_second, kRateToLearn);
+}
+
 TEST(PeerResponsePace, TakesABodyOfUnknownLengthForTwiceWhatHasCome) {
-    PeerResponsePace pace(3s, kFast);
+    auto pace = pace_beside(kFast);
     EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Advice::goes_on) << "3 s more";
     EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Advice::look_elsewhere) << "6 s more";
 }

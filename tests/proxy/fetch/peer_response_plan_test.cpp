@@ -149,9 +149,6 @@ TEST_F(PeerResponsePlanTest, DoesNotWaitNorTakeWhatIsNotItsToGive) {
     state.incoming.from = Fill::From::origin;
     state.incoming.validated = true;
     EXPECT_EQ(to_growing(), busy);
-    state.incoming.validated = false;
-    response->blocks = Blocks{100, 10};
-    EXPECT_EQ(to_growing(), busy);
 }
 
 TEST_F(PeerResponsePlanTest, JudgesWhatIsOnItsWayAsIfItWereStored) {
@@ -172,6 +169,26 @@ TEST_F(PeerResponsePlanTest, CutsNothingOutOfABodyOfUnknownLength) {
     EXPECT_EQ(to_growing(), refused(Refusal::absent));
     found.is_block = true;
     EXPECT_EQ(to_growing(), refused(Refusal::busy));
+}
+
+TEST_F(PeerResponsePlanTest, GivesTheIndexOfABodyThatComesInBlocks) {
+    response->blocks = Blocks{100, 10};
+    EXPECT_EQ(to_growing(), kHeadAlone);
+    for_block = true;
+    EXPECT_EQ(to_growing(), refused(Refusal::absent)) << "blocks have keys of their own";
+}
+
+TEST_F(PeerResponsePlanTest, GivesOnWhatAPeerBeganOnceTheOriginFeedsIt) {
+    state.incoming.from = Fill::From::peer;
+    EXPECT_EQ(to_growing(), refused(Refusal::busy));
+    state.incoming.goes_on = true;
+    EXPECT_EQ(to_growing(), kGrowing);
+}
+
+TEST_F(PeerResponsePlanTest, HasNoBlockThatARunBringsLate) {
+    for_block = true;
+    found.comes_late = true;
+    EXPECT_EQ(reply(), refused(Refusal::busy));
 }
 
 }  // namespace peer_response_plan_test

@@ -16,7 +16,7 @@ using Stage = BlockFlow::Stage;
 class BlockFlowTest : public ::testing::Test {
 protected:
     std::unique_ptr<Fill::Reader> join(std::uint64_t offset, const void* request = nullptr) {
-        return flow.join(offset, reader, request);
+        return flow.join(offset, reader, flow.is_of(request));
     }
     std::shared_ptr<BlockFlow> found(const BlockFlows& flows, const void* request) const {
         return flows.find(kVersion, 200, request, store);
@@ -49,6 +49,32 @@ TEST_F(BlockFlowTest, LetsReadersJoinTheBlocksAhead) {
     EXPECT_EQ(join(350), nullptr);
     EXPECT_EQ(join(700), nullptr);
     EXPECT_NE(join(400), nullptr);
+}
+
+TEST(BlockFlow, IsAwaitedByPeersThatReadOnAndByOthersIfItComesSoon) {
+    constexpr std::uint64_t kBlock = 1000;
+    boost::asio::io_context io;
+    const auto writer = std::make_shared<base::Wakeup>(io.get_executor());
+    BlockFlow flow{
+        Blocks{100 * kBlock, kBlock}, ByteRange{0, 100 * kBlock - 1}, writer, kBlock, {}};
+    const auto begun = BlockFlow::Time(1000h);
+    const auto far = (kBlocksAhead + 1) * kBlock;
+    EXPECT_FALSE(flow.is_too_far_to_follow(far, 1ms, begun)) << "the rate is unknown";
+    flow.came(0, begun);
+    flow.came(1, begun + 1s);
+    EXPECT_TRUE(flow.is_too_far_to_follow(far, 1ms, begun + 1s));
+    EXPECT_FALSE(flow.is_too_far_to_follow(kBlocksAhead * kBlock, 1ms, begun + 1s));
+    flow.begin(0);
+    EXPECT_FALSE(flow.is_too_far_to_follow(far, 1ms, begun + 1s)) << "the run has come nearer";
+    flow.came(1000 * kBlock, begun + 1s);
+    EXPECT_FALSE(flow.is_too_far_to_follow(50 * kBlock, 1ms, begun + 1s)) << "soon";
+}
+
+TEST_F(BlockFlowTest, GivesItsLastBlockToReadersThatStayAlone) {
+    const auto fill = flow.fill_for(200);
+    flow.begin(200);
+    EXPECT_EQ(flow.join(200, reader, false), nullptr) << "the store has it";
+    EXPECT_NE(flow.join(200, reader, true), nullptr);
 }
 
 TEST_F(BlockFlowTest, IsWantedByReadersThatWaitForABlock) {

@@ -29,6 +29,43 @@ TEST(PeerRecord, TakesCopiesThatAreTooOldForOrdinaryAnswers) {
     EXPECT_TRUE(record.last_failure().reason.empty());
 }
 
+TEST(PeerRecord, CostsABodyTheTimeAtItsRateBehindThoseUnderWay) {
+    constexpr std::uint64_t kMiB = 1 << 20;
+    PeerRecord record;
+    ask(record, PeerVerdict::hit);
+    EXPECT_NEAR(record.cost(4 * kMiB), 0.001, 1e-5) << "its rate is unknown";
+    record.asked();
+    EXPECT_NEAR(record.cost(4 * kMiB), 0.002 + 4 * kMiB / kUnknownRate, 1e-4);
+    record.gave_body(4 * kMiB, 2s);
+    record.ended(PeerVerdict::hit, kNow);
+    EXPECT_NEAR(record.cost(4 * kMiB), 2.001, 0.01);
+    EXPECT_NEAR(record.cost(), 0.001, 1e-5) << "a head has no body";
+    record.asked();
+    EXPECT_NEAR(record.cost(4 * kMiB), 4.002, 0.02);
+    record.asked();
+    record.gave_body(4 * kMiB, 4s);
+    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 2.001, 0.01) << "two at a time";
+}
+
+TEST(PeerRecord, IsLeftOutWhileAFasterPeerIsSoonerDoneWithAnotherBody) {
+    constexpr std::uint64_t kBlock = 4 << 20;
+    std::vector<PeerRecord> records(3);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        ask(records[i], PeerVerdict::hit);
+        records[i].gave_body(kBlock, i == 2 ? 5s : 1s);
+    }
+    summary::PeerSet all;
+    for (const unsigned peer : {0u, 1u, 2u}) all.insert(peer);
+    std::vector<int> given(3);
+    for (int i = 0; i < 8; ++i) {
+        const auto best = choose_peers(all, records, kNow, kBlock).peers[0];
+        records[best].asked();
+        ++given[best];
+    }
+    EXPECT_EQ(given, (std::vector{4, 4, 0}));
+    EXPECT_EQ(choose_peers(all, records, kNow, kBlock).peers[0], 2u) << "the others have enough";
+}
+
 TEST(PeerRecord, OfAnotherInstanceOnlyTheCountsStay) {
     PeerRecord record;
     record.belongs_to(7);
