@@ -17,6 +17,10 @@ inline constexpr std::chrono::milliseconds kAcceptPause{50};
 /// Connections taken in one turn of the event loop. One by one, each would wait behind all other
 /// ready handlers.
 inline constexpr std::size_t kAcceptsAtOnce = 64;
+/// When connections come alone, one turn in so many looks for a second one. A look in vain costs
+/// the kernel a socket that it makes and throws away. After the look that finds one, each turn
+/// takes all that wait.
+inline constexpr unsigned kLookForSecond = 8;
 
 /// A listening socket, and the loop that accepts its connections. When the process runs out of
 /// descriptors, the listener uses a reserved one to close the waiting connections, instead of
@@ -61,10 +65,14 @@ public:
     std::uint16_t port() const;  // 0: closed
 
 private:
+    Socket accept(Endpoint& from, boost::system::error_code& error);
+    boost::system::error_code take_waiting(const Hooks& hooks);
     std::size_t refuse_waiting();
 
     boost::asio::ip::tcp::acceptor acceptor_;
     int spare_ = -1;
+    bool come_together_ = false;  // the last turn took more than one
+    unsigned turns_ = 0;
 };
 
 }  // namespace base

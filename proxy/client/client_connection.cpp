@@ -66,7 +66,7 @@ ClientConnection::ClientConnection(ClientService& service, AcceptedConnection&& 
     stranger_ = std::move(client.stranger);
     waits_since_ = base::TimerWheel::Clock::now();
     boost::system::error_code ec;
-    socket_.non_blocking(true, ec);
+    if (!socket_.non_blocking()) socket_.non_blocking(true, ec);
     if (scheme_ == Scheme::https)
         tls_.open(std::make_unique<base::TlsSession>(*service.settings.files().tls->server,
                                                      base::TlsSide::server, socket_));
@@ -291,12 +291,13 @@ std::optional<ClientConnection::ReadResult> ClientConnection::begin_head() {
     scanned_ = 0;
     input_.trim();
     idle_ = input_.empty();
-    if (idle_)
-        arm(service_.connections.draining() ? std::chrono::nanoseconds(kDrainIdle)
-                                            : service_.config().timeouts.keep_alive);
-    else
-        arm(service_.config().timeouts.client_head);
     waits_since_ = service_.wheel.now();
+    const auto& timeouts = service_.config().timeouts;
+    if (idle_ && service_.connections.draining())
+        arm(kDrainIdle);
+    else  // without a read of the clock
+        service_.wheel.arm(*this,
+                           waits_since_ + (idle_ ? timeouts.keep_alive : timeouts.client_head));
     // A first request that is there already does not wait behind all that is ready elsewhere.
     if (std::exchange(first_read_, false) && !tls_) {
         boost::system::error_code ignored;
@@ -319,10 +320,8 @@ std::optional<ClientConnection::ReadResult> ClientConnection::take_head() {
         input_.consume(2);
         scanned_ = 0;
     }
-    if (idle_ && !input_.empty()) {
-        idle_ = false;
-        arm(service_.config().timeouts.client_head);
-    }
+    const auto begins = idle_ && !input_.empty();
+    if (begins) idle_ = false;
     const auto size = find_head_end(input_.data(), scanned_);
     if (size > 0 && size <= service_.config().limits.head) {
         head_bytes_.assign(input_.data().substr(0, size));
@@ -332,6 +331,7 @@ std::optional<ClientConnection::ReadResult> ClientConnection::take_head() {
         return ReadResult::head;
     }
     if (!input_.empty() && refusal() != ParseError::ok) return ReadResult::refused;
+    if (begins) arm(service_.config().timeouts.client_head);
     return std::nullopt;
 }
 
@@ -541,8 +541,9 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
     base::Pace taking;
     std::size_t dropped = 0;
     auto end = base::TimerWheel::Clock::now() + (unread_body ? kLingerForBody : kLinger);
-    for (;;) {
-        const auto is_held = holds_response();
+    // Most clients close at once, so the kernel is asked only about one that has not.
+    for (auto first = true;; first = false) {
+        const auto is_held = !first && holds_response();
         const auto now = base::TimerWheel::Clock::now();
         if (is_held) {
             expired_ = false;
@@ -561,7 +562,7 @@ asio::awaitable<void> ClientConnection::linger(bool unread_body) {
             output_ = Output::too_slow;
             break;
         }
-        if (!more && !(is_held && late)) break;
+        if (!more && !(late && (is_held || (first && holds_response())))) break;
         dropped += input_.size();
         input_.clear();
     }

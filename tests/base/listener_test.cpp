@@ -8,6 +8,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/write.hpp>
 #include <list>
 
 #include "base/async/deadline.hpp"
@@ -31,6 +32,9 @@ protected:
             tcp::no_delay sends_at_once;
             socket.get_option(sends_at_once);
             EXPECT_TRUE(sends_at_once.value());
+            EXPECT_TRUE(socket.non_blocking());
+            EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFL) & O_NONBLOCK);
+            EXPECT_TRUE(::fcntl(socket.native_handle(), F_GETFD) & FD_CLOEXEC);
             taken.push_back(std::move(socket));
         };
         asio::co_spawn(io, listener.run(std::move(hooks)), [this](const std::exception_ptr& bug) {
@@ -73,6 +77,47 @@ TEST_F(ListenerTest, TakesAllWhoWaitInOneTurn) {
     io.restart();
     io.run();
     EXPECT_TRUE(ended);
+}
+
+TEST_F(ListenerTest, TakesThoseWhoComeAloneAndTheCrowdsBetweenThem) {
+    run({});
+    std::size_t all = 0;
+    for (int turn = 0; turn < 40; ++turn) {
+        const auto together = turn % 10 == 9 ? 5 : 1;
+        for (int i = 0; i < together; ++i) connect();
+        all += static_cast<std::size_t>(together);
+        io.poll();
+        EXPECT_EQ(taken.size(), all) << "turn " << turn;
+    }
+}
+
+TEST_F(ListenerTest, ClosesWhatItHasGivenAwayForGood) {
+    run({});
+    auto& client = connect();
+    io.poll();
+    ASSERT_EQ(taken.size(), 1u);
+    char byte = 0;
+    error_code of_read;
+    taken.back().async_read_some(asio::buffer(&byte, 1),
+                                 [&](error_code error, std::size_t) { of_read = error; });
+    io.poll();
+    taken.clear();
+    EXPECT_TRUE(is_closed(client));
+    io.poll();
+    EXPECT_EQ(of_read, asio::error::operation_aborted);
+    // The next one has the descriptor of the one before.
+    auto& next = connect();
+    io.poll();
+    ASSERT_EQ(taken.size(), 1u);
+    of_read = asio::error::would_block;
+    taken.back().async_read_some(asio::buffer(&byte, 1),
+                                 [&](error_code error, std::size_t) { of_read = error; });
+    io.poll();
+    EXPECT_EQ(of_read, asio::error::would_block);
+    asio::write(next, asio::buffer("x", 1));
+    io.poll();
+    EXPECT_FALSE(of_read);
+    EXPECT_EQ(byte, 'x');
 }
 
 TEST_F(ListenerTest, LeavesThemInTheKernelWhileThereIsNoRoom) {
