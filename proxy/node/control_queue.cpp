@@ -30,7 +30,7 @@ void ControlQueue::push(KeyChange change) {
     const std::lock_guard lock(mutex_);
     changes_.push_back(change);
     ++changes_pushed_;
-    if (!turn_posted_) wake();
+    if (!turn_posted_ && wakes_for_changes()) wake();
 }
 
 void ControlQueue::push(NodeEvent event) {
@@ -69,6 +69,7 @@ void ControlQueue::turn() {
         if (batch_.empty()) batch_.swap(changes_);
     }
     const TurnEnd end(*this);
+    had_changes_ = !batch_.empty();
     if (event) event_handler_.happened(std::move(*event));
     if (!batch_.empty()) deliver_changes();
 }
@@ -90,7 +91,23 @@ void ControlQueue::end_turn() {
     }
     const std::lock_guard lock(mutex_);
     turn_posted_ = false;
-    if (!batch_.empty() || !changes_.empty() || !events_.empty()) wake();
+    if (had_changes_ && !rests_) begin_rest();
+    if (!batch_.empty() || !events_.empty() || (!changes_.empty() && wakes_for_changes())) wake();
+}
+
+/// With the lock.
+void ControlQueue::begin_rest() {
+    rest_.expires_after(kKeyRest);
+    rest_.async_wait([this](const boost::system::error_code& stopped) {
+        if (!stopped) end_rest();
+    });
+    rests_ = true;
+}
+
+void ControlQueue::end_rest() {
+    const std::lock_guard lock(mutex_);
+    rests_ = false;
+    if (!changes_.empty() && !turn_posted_) wake();
 }
 
 }  // namespace proxy

@@ -75,6 +75,38 @@ TEST_F(ControlQueueTest, DeliversPushesOfADeliveryAfterIt) {
     EXPECT_EQ(keys.back(), 9u);
 }
 
+TEST_F(ControlQueueTest, DeliversTheKeyChangesAfterTheFirstTogether) {
+    queue.push(change(0));
+    control.poll();
+    EXPECT_EQ(keys.size(), 1u) << "the first waits for nothing";
+    for (std::size_t i = 1; i < 4; ++i) {
+        queue.push(change(i));
+        control.poll();
+    }
+    EXPECT_EQ(batches, 1u);
+    run();
+    EXPECT_EQ(keys, (std::vector<std::uint64_t>{0, 1, 2, 3}));
+    EXPECT_EQ(batches, 2u);
+}
+
+TEST_F(ControlQueueTest, WaitsForNoMoreKeyChangesWhenMany) {
+    queue.push(change(0));
+    control.poll();
+    for (std::size_t i = 1; i <= kPerTurn; ++i) queue.push(change(i));
+    control.poll();
+    EXPECT_EQ(keys.size(), kPerTurn + 1);
+}
+
+TEST_F(ControlQueueTest, DeliversAnEventAtOnceWithTheKeyChangesThatWait) {
+    queue.push(change(0));
+    control.poll();
+    queue.push(change(1));
+    queue.push(DrainOrdered{});
+    control.poll();
+    EXPECT_EQ(events.size(), 1u);
+    EXPECT_EQ(keys.size(), 2u);
+}
+
 TEST_F(ControlQueueTest, DeliversOneEventATurnAheadOfManyKeyChanges) {
     for (std::size_t i = 0; i < 3 * kPerTurn; ++i) queue.push(change(i));
     queue.push(DrainOrdered{});
