@@ -1,8 +1,10 @@
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "base/text/short_text.hpp"
 
 namespace base {
 
@@ -14,17 +16,14 @@ struct HostPort {
 
     /// `host:port`, with an IPv6 address in brackets.
     std::string text() const {
-        constexpr std::size_t kLongestPort = 6;  // with its colon
+        using namespace std::string_view_literals;
         const bool brackets = host.find(':') != std::string::npos;
         std::string out;
-        out.reserve(host.size() + 2 + kLongestPort);
-        if (brackets) out.push_back('[');
-        out.append(host);
-        if (brackets) out.push_back(']');
-        out.push_back(':');
-        char digits[kLongestPort];
-        const auto end = std::to_chars(digits, digits + sizeof digits, port).ptr;
-        return out.append(digits, end);
+        ShortText text(out);
+        if (brackets) text.append("["sv);
+        text.append(host).append(brackets ? "]:"sv : ":"sv).append(port);
+        text.flush();
+        return out;
     }
     bool operator==(const HostPort&) const = default;
 };

@@ -20,14 +20,13 @@ inline boost::asio::ip::address plain_address(const boost::asio::ip::address& ad
 /// library formats an IPv4 address by printf, at 1,500 instructions.
 inline std::string text_of(const boost::asio::ip::address& address) {
     if (!address.is_v4()) return address.to_string();
-    std::string text;
+    char text[16];
+    auto* end = text;
     for (const auto byte : address.to_v4().to_bytes()) {
-        char digits[3];
-        const auto end = std::to_chars(digits, digits + sizeof digits, byte).ptr;
-        if (!text.empty()) text.push_back('.');
-        text.append(digits, end);
+        if (end != text) *end++ = '.';
+        end = std::to_chars(end, text + sizeof text, byte).ptr;
     }
-    return text;
+    return {text, end};
 }
 
 }  // namespace base

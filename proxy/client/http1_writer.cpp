@@ -16,6 +16,7 @@ using namespace std::string_view_literals;  // appended without counting
 namespace {
 
 constexpr std::size_t kUsualFields = 240;  // of the node in a response; more grow
+constexpr std::size_t kUsualBuffers = 4;   // three of the head, and a body in one piece
 
 }  // namespace
 
@@ -26,6 +27,7 @@ void Http1Writer::start() {
     fields_.clear();
     fields_.reserve(kUsualFields);
     buffers_.clear();
+    buffers_.reserve(kUsualBuffers);
     connection_.begin_response();
 }
 

@@ -13,16 +13,20 @@ namespace {
 
 using verb = boost::beast::http::verb;
 
+/// The kinds of bytes in a host.
+enum : std::uint8_t { kOfHost = 0, kPercent = 1, kForbidden = 2, kColon = 4 };
 /// reg-name (RFC 3986 §3.2.2) except `*`, so the key of `OPTIONS *` stays distinct.
-constexpr std::array<bool, 256> kHostBytes = [] {
-    std::array<bool, 256> table{};
+constexpr std::array<std::uint8_t, 256> kHostBytes = [] {
+    std::array<std::uint8_t, 256> table{};
     for (int c = 0; c < 256; ++c) {
-        table[static_cast<std::size_t>(c)] =
+        const auto allowed =
             (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        table[static_cast<std::size_t>(c)] = allowed ? kOfHost : kForbidden;
     }
-    for (const char c : std::string_view("-._~%!$&'()+,;=")) {
-        table[static_cast<unsigned char>(c)] = true;
-    }
+    for (const char c : std::string_view("-._~!$&'()+,;="))
+        table[static_cast<unsigned char>(c)] = kOfHost;
+    table['%'] = kPercent;
+    table[':'] = kColon;
     return table;
 }();
 
@@ -30,9 +34,7 @@ bool is_hex_digit(char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-bool is_reg_name(std::string_view host) {
-    const auto is_of_host = [](char c) { return kHostBytes[static_cast<unsigned char>(c)]; };
-    if (!std::all_of(host.begin(), host.end(), is_of_host)) return false;
+bool has_good_escapes(std::string_view host) {
     for (auto at = host.find('%'); at != std::string_view::npos; at = host.find('%', at + 1))
         if (host.size() - at < 3 || !is_hex_digit(host[at + 1]) || !is_hex_digit(host[at + 2]))
             return false;
@@ -91,10 +93,19 @@ TargetError take_authority(std::string_view text, Authority& out) {
         port = text.substr(close + 1);
         if (!port.empty() && port.front() != ':') return TargetError::bad_host;
     } else {
-        out.host = text.substr(0, text.find(':'));
-        port = text.substr(out.host.size());
+        std::uint8_t kinds = 0;
+        std::size_t end = 0;
+        for (; end < text.size(); ++end) {
+            const auto kind = kHostBytes[static_cast<unsigned char>(text[end])];
+            if (kind == kColon) break;
+            kinds |= kind;
+        }
+        out.host = text.substr(0, end);
+        port = text.substr(end);
         if (out.host.empty()) return TargetError::empty_host;
-        if (out.host.size() > kMaxHostBytes || !is_reg_name(out.host)) return TargetError::bad_host;
+        if (out.host.size() > kMaxHostBytes || (kinds & kForbidden) != 0 ||
+            ((kinds & kPercent) != 0 && !has_good_escapes(out.host)))
+            return TargetError::bad_host;
     }
     out.port = 0;
     if (!port.empty() && !parse_port(port.substr(1), out.port)) return TargetError::bad_port;

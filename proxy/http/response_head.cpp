@@ -30,6 +30,10 @@ std::size_t rendered_bytes(Fields received, std::string_view node) {
     return bytes;
 }
 
+void append_line(base::ShortText& out, const Field& line) {
+    out.append(line.name).append(": "sv).append(line.value).append("\r\n"sv);
+}
+
 }  // namespace
 
 void append_status_line(std::string& out, unsigned code) {
@@ -57,6 +61,7 @@ void render_response(const Head& received, std::string_view node, const StoredFi
                      WallTime response_time, std::string& out, LiveFields& live) {
     const auto& hop_by_hop = stored.hop_by_hop();
     out.reserve(rendered_bytes(received.fields, node));
+    base::ShortText text(out);
     bool dated = false;
     for (const auto& line : received.fields) {
         if (line.id == field::content_length || hop_by_hop(line)) continue;
@@ -66,18 +71,18 @@ void render_response(const Head& received, std::string_view node, const StoredFi
         } else if (line.id == field::age) {
             live.has_age = true;
         } else if (stored.takes_end_to_end(line)) {
-            append_line(out, line);
+            append_line(text, line);
             dated = dated || line.id == field::date;
         } else {
             append_line(live.lines, line);
         }
     }
     if (!dated) {
-        out.append("Date: "sv);
+        text.append("Date: "sv).flush();
         append_http_date(out, response_time);
-        out.append("\r\n"sv);
+        text.append("\r\n"sv);
     }
-    out.append("Via: 1.1 "sv).append(node).append("\r\n"sv);
+    text.append("Via: 1.1 "sv).append(node).append("\r\n"sv);
 }
 
 }  // namespace proxy

@@ -33,7 +33,7 @@ constexpr std::chrono::milliseconds kLookAhead{20};
 }  // namespace
 
 bool ResponseFromCache::respond_at_once() {
-    look_up();
+    look_up(stats_.begun);
     looked_up_ = true;
     const auto& response = found_.response;
     const auto is_usual = response && !transaction_.judges_age() && !found_.on_disk &&
@@ -64,8 +64,11 @@ bool ResponseFromCache::may_look_up() {
 }
 
 void ResponseFromCache::look_up() {
-    if (std::exchange(looked_up_, false)) return;
-    found_ = lookup_.find(request_.hash, request_.key.uri(), request_.head.fields, Clock::now());
+    if (!std::exchange(looked_up_, false)) look_up(Clock::now());
+}
+
+void ResponseFromCache::look_up(Clock::time_point now) {
+    found_ = lookup_.find(request_.hash, request_.key.uri(), request_.head.fields, now);
 }
 
 asio::awaitable<void> ResponseFromCache::recall() {

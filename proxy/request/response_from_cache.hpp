@@ -41,6 +41,7 @@ public:
     /// False: the stored content has changed too often under this request.
     bool may_look_up();
     void look_up();
+    void look_up(std::chrono::steady_clock::time_point now);
     /// Memory lacks the response, and the disk may have it: recall() comes next.
     bool is_on_disk() const { return found_.on_disk; }
     boost::asio::awaitable<void> recall();
