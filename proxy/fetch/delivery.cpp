@@ -85,7 +85,7 @@ Fill::Incoming Delivery::incoming_of(StoreCandidate& made, Sender sender,
     incoming.response = made.response;
     incoming.from = sender.from;
     incoming.peer = std::move(sender.peer);
-    incoming.server = std::move(sender.server);
+    incoming.server = sender.server;
     incoming.redirects = sender.redirects;
     incoming.stands_in = sender.stands_in;
     incoming.upstream_status = sender.upstream_status;

@@ -41,9 +41,10 @@ public:
         Fill::From from = Fill::From::origin;
         std::string peer;
         unsigned upstream_status = 0;
-        std::string server = {};  // address of the origin that sent that head; empty for a peer
-        unsigned redirects = 0;   // that were followed to it
-        bool stands_in = false;   // Fill::Incoming::stands_in
+        base::AddressText server =
+            {};                  // address of the origin that sent that head; empty for a peer
+        unsigned redirects = 0;  // that were followed to it
+        bool stands_in = false;  // Fill::Incoming::stands_in
     };
     /// Passes a response on: the head `from`, with its draft `made`, and the body as it comes.
     /// Returns how the sender ended, if it is a peer: `outrun` if the origin overtook it inside a

@@ -30,7 +30,7 @@ struct LogDetails {
     bool validated = false;      // the stored response was confirmed by a 304
     bool client_reload = false;  // the client's own directives forced validation
 
-    void note_server(const std::string& address) {
+    void note_server(std::string_view address) {
         if (!address.empty()) server = address;
     }
     /// Keeps the fields of a response that the access log shows. Only if there is a log.

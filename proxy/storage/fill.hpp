@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/async/wakeup.hpp"
+#include "base/net/address_text.hpp"
 #include "proxy/http/fetch_error.hpp"
 #include "proxy/http/interim.hpp"
 #include "proxy/http/live_fields.hpp"
@@ -97,7 +99,7 @@ public:
         bool goes_on = false;    // the peer broke off, and the rest comes from the origin
         From from = From::origin;
         std::string peer;          // node that sent the response, when `from` is peer
-        std::string server;        // address of the origin that did, or confirmed it by a 304
+        base::AddressText server;  // address of the origin that did, or confirmed it by a 304
         unsigned redirects = 0;    // that were followed to it
         std::uint64_t length = 0;  // body length if `length_known`
         bool length_known = false;
@@ -254,14 +256,14 @@ private:
         /// The offset of the slowest, at most `size`. Precondition: the fill is closed.
         std::uint64_t slowest(std::uint64_t size) const;
 
-        const std::vector<Reader*>& all() const { return all_; }
+        const auto& all() const { return all_; }
         std::size_t present() const { return all_.size() - released_; }
         std::size_t in_window() const { return positions_.size(); }
         std::uint64_t joined() const { return joined_; }
 
     private:
         bool closed_ = false;
-        std::vector<Reader*> all_;
+        boost::container::small_vector<Reader*, 2> all_;
         std::size_t released_ = 0;  // of all_
         std::multiset<std::uint64_t> positions_;
         std::uint64_t joined_ = 0;

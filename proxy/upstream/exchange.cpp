@@ -67,8 +67,13 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         const auto connect_by = delivery_.has_vanished()
                                     ? Clock::now() + (patience.connect - asked_.steady)
                                     : patience.connect;
-        auto error = co_await connect(target, connect_by,
-                                      first ? ConnectionReuse::any : ConnectionReuse::none);
+        const auto kept = first ? ConnectionReuse::any : ConnectionReuse::none;
+        // Most requests find a kept connection, and need no coroutine to take it.
+        auto error = FetchError::none;
+        if (take_kept(target, kept))
+            error = begin_on_connection(target, kept);
+        else
+            error = co_await connect(target, connect_by, kept);
         // A TLS handshake may be cut as well as the bytes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
@@ -98,24 +103,34 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
 
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
                                               Clock::time_point deadline, ConnectionReuse kept) {
+    if (!take_kept(target, kept)) {
+        auto acquired = co_await pool_.acquire(target, deadline, kept);
+        if (!acquired) co_return acquired.error();
+        connection_ = std::move(*acquired);
+    }
+    co_return begin_on_connection(target, kept);
+}
+
+/// False: there is none that the request may use, or it takes a wait to find out.
+bool Exchange::take_kept(const UpstreamTarget& target, ConnectionReuse kept) {
     delivery_ = {};
     reader_.begin();
     connection_.reset();
     auto* const owned = terms_.owned;
     if (kept != ConnectionReuse::none && owned && *owned) connection_ = pool_.take(target, *owned);
-    if (!connection_) {
-        auto acquired = co_await pool_.acquire(target, deadline, kept);
-        if (!acquired) co_return acquired.error();
-        connection_ = std::move(*acquired);
-    }
+    if (!connection_) connection_ = pool_.take_kept(target, kept);
+    return connection_ != nullptr;
+}
+
+FetchError Exchange::begin_on_connection(const UpstreamTarget& target, ConnectionReuse kept) {
     if (terms_.logs_in) connection_->login = ConnectionLogin::done;
     sender_.of_client = connection_->is_of_client();
     sender_.mark = target.mark;
     if (kept == ConnectionReuse::recent && connection_->is_used()) delivery_.begin_on(socket());
     if (terms_.with_peer) base::recover_quickly(socket());
-    if (abandoned_) co_return FetchError::abandoned;
+    if (abandoned_) return FetchError::abandoned;
     asked_ = {Clock::now(), wall_now()};
-    co_return FetchError::none;
+    return FetchError::none;
 }
 
 asio::awaitable<FetchError> Exchange::send(std::string_view bytes, Clock::time_point deadline) {

@@ -153,7 +153,7 @@ public:
     Clock::duration time_to_head() const { return arrival_.steady - asked_.steady; }
     const Arrival& arrival() const { return arrival_; }  // of the head
     /// Address of the sender of the head: `10.0.0.7:8080`, `[::1]:80`.
-    const std::string& server() const { return sender_.address; }
+    const base::AddressText& server() const { return sender_.address; }
     /// The sender's Retry-After, as a time; no request should go out before.
     std::optional<Clock::time_point> not_before() const;
     /// The head with the time of its request.
@@ -204,11 +204,13 @@ private:
 
     /// Of the head.
     struct Sender {
-        std::string address;
+        base::AddressText address;
         std::uint32_t mark = 0;  // in a group: UpstreamTarget::mark
         bool of_client = false;  // by a connection of one client
     };
 
+    bool take_kept(const UpstreamTarget& target, ConnectionReuse kept);
+    FetchError begin_on_connection(const UpstreamTarget& target, ConnectionReuse kept);
     boost::asio::awaitable<FetchError> read_received(Clock::time_point deadline);
     boost::asio::awaitable<FetchError> read_rewritten(Clock::time_point deadline);
     boost::asio::awaitable<FetchError> read_some(std::size_t least);

@@ -1,8 +1,10 @@
 #include "proxy/upstream/request_snapshot.hpp"
 
 #include <boost/beast/http/field.hpp>
+#include <cstring>
 #include <utility>
 
+#include "base/text/short_text.hpp"
 #include "proxy/http/field_list.hpp"
 #include "proxy/http/forwarded.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -43,6 +45,13 @@ void append_trace(std::string& out, const RequestSnapshot& request, const TraceC
     if (!by_rule(kTracestate)) out.append(request.trace_lines);
 }
 
+/// Copies `text` to `at`, which is its end afterwards, and returns the copy.
+std::string_view put(char*& at, std::string_view text) {
+    std::memcpy(at, text.data(), text.size());
+    at += text.size();
+    return {at - text.size(), text.size()};
+}
+
 /// The beginning of Via, by the protocol in which the request came (RFC 9110 §7.6.3).
 std::string_view via(int version) {
     if (version >= 20) return "Via: 2.0 "sv;
@@ -61,17 +70,24 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
     // Not as this client wrote it (with a default port, say): an origin that builds redirects by it
     // would have them stored for all.
     const auto* const mirror = policy().mirror;
-    host = mirror ? mirror->origin.authority : key.authority();
+    host = mirror ? std::string_view(mirror->origin.authority) : key.authority();
     if (mirror) path = mirror->path_at_origin(key.path());
+    keep_fields(request, whole);
+}
 
+/// The lines stand in one piece of memory: first those for all, then those for origins alone.
+void RequestSnapshot::keep_fields(const Head& request, bool whole) {
+    const auto* const mirror = policy().mirror;
     const HopByHop hop_by_hop(request.fields);
     std::size_t bytes = 0, forwarded_bytes = 0;
     for (const auto& line : request.fields) {
         const auto size = line.name.size() + line.value.size() + 4;
         (is_forwarded_field(line) ? forwarded_bytes : bytes) += size;
     }
-    text.reserve(bytes);  // some is left out
-    forwarded.reserve(forwarded_bytes);
+    if (bytes + forwarded_bytes == 0) return;
+    texts_ = std::make_unique_for_overwrite<char[]>(bytes + forwarded_bytes);  // some is left out
+    auto* const forwarded_begin = texts_.get() + bytes;
+    auto *end = texts_.get(), *forwarded_end = forwarded_begin;
     fields.reserve(request.fields.size());
     for (const auto& line : request.fields) {
         // A client cannot take this node's own statements away by a connection option.
@@ -79,20 +95,17 @@ RequestSnapshot::RequestSnapshot(const Head& request, const CacheKey& target, bo
         if (!is_forwarded &&
             (hop_by_hop(line) || per_hop(line) || (whole && is_condition_or_range(line))))
             continue;
-        auto& into = is_forwarded ? forwarded : text;
-        const auto name_at = into.size();
-        into.append(line.name).append(": "sv);
-        const auto value_at = into.size();
-        if (mirror && is_tag_condition(line))
-            into.append(tags_for_origin(line.value, mirror->mark_text));  // never longer
-        else
-            into.append(line.value);
-        const auto value_bytes = into.size() - value_at;
-        into.append("\r\n"sv);
-        const std::string_view view = into;  // never reallocates: the space was reserved
-        fields.push_back(
-            {line.id, view.substr(name_at, line.name.size()), view.substr(value_at, value_bytes)});
+        auto*& at = is_forwarded ? forwarded_end : end;
+        const auto name = put(at, line.name);
+        put(at, ": "sv);
+        const auto value = mirror && is_tag_condition(line)
+                               ? put(at, tags_for_origin(line.value, mirror->mark_text))  // shorter
+                               : put(at, line.value);
+        put(at, "\r\n"sv);
+        fields.push_back({line.id, name, value});
     }
+    text = {texts_.get(), end};
+    forwarded = {forwarded_begin, forwarded_end};
 }
 
 CacheKey RequestSnapshot::url_at_origin() const {
@@ -106,9 +119,10 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
                            std::string_view node, std::string_view extra_lines,
                            const TraceContext& trace) {
     const auto to_parent = to.via != nullptr && !to.through_tunnel();
-    std::string out;
-    out.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
-                extra_lines.size() + 96);
+    std::string text;
+    text.reserve(request.text.size() + request.forwarded.size() + request.key.uri().size() +
+                 extra_lines.size() + 96);
+    base::ShortText out(text);
     out.append(request.method).append(" "sv);
     if (to_parent) out.append("http://"sv).append(request.host);
     const auto path = request.target();
@@ -123,9 +137,13 @@ std::string origin_request(const RequestSnapshot& request, const UpstreamTarget&
         out.append(lines_for_origin(*mirror, extra_lines));
     else
         out.append(extra_lines);
-    if (trace.valid()) append_trace(out, request, trace);
+    if (trace.valid()) {
+        out.flush();
+        append_trace(text, request, trace);
+    }
     if (!node.empty()) out.append(via(request.version)).append(node).append("\r\n"sv);
-    return out.append("\r\n"sv);
+    out.append("\r\n"sv).flush();
+    return text;
 }
 
 }  // namespace proxy

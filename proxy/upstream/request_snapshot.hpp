@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,14 +40,19 @@ struct RequestSnapshot {
     CacheKey key;
     int version = 11;  // of the request's protocol
     std::string method;
-    std::string host;       // for origins: as the key or the mirror has it
-    std::string path;       // for origins, if a mirror gives it another form; else empty
-    std::string text;       // "Name: value\r\n" each
-    std::string forwarded;  // the same of those that are for origins alone: is_forwarded_field()
+    std::string_view host;       // for origins: as the key or the mirror has it
+    std::string path;            // for origins, if a mirror gives it another form; else empty
+    std::string_view text;       // "Name: value\r\n" each
+    std::string_view forwarded;  // those that are for origins alone: is_forwarded_field()
     std::vector<Field> fields;
     RequestTrace trace;        // of the request; its spans are the parents of the fetch's
     std::string trace_lines;   // for origins: the client's `tracestate`, "Name: value\r\n" each
     bool of_redirect = false;  // an origin's `Location` names its URL, not the client
+
+private:
+    void keep_fields(const Head& request, bool whole);
+
+    std::unique_ptr<char[]> texts_;  // `text` and `forwarded`
 };
 
 /// The head of a request, empty line included. `node`: see name_in_via(). `to`: the server that was

@@ -12,9 +12,10 @@ namespace proxy {
 
 namespace asio = boost::asio;
 
-std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
-    return base::HostPort{base::plain_address(endpoint.address()).to_string(), endpoint.port()}
-        .text();
+base::AddressText address_text(const boost::asio::ip::tcp::endpoint& endpoint) {
+    return std::string_view(
+        base::HostPort{base::plain_address(endpoint.address()).to_string(), endpoint.port()}
+            .text());
 }
 
 asio::awaitable<std::size_t> UpstreamConnection::read_some(asio::mutable_buffer into,

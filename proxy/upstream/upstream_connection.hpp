@@ -11,6 +11,7 @@
 
 #include "base/async/timer_wheel.hpp"
 #include "base/memory/read_buffer.hpp"
+#include "base/net/address_text.hpp"
 #include "base/tls/tls_session.hpp"
 
 namespace proxy {
@@ -71,8 +72,8 @@ struct UpstreamConnection {
     base::ReadBuffer buffer;
     std::string key;  // connection_key() of its target
     boost::asio::ip::tcp::endpoint remote;
-    std::string address;      // remote, as address_text() writes it
-    bool by_address = false;  // its target names an address, which no DNS change moves
+    base::AddressText address;  // remote, as address_text() writes it
+    bool by_address = false;    // its target names an address, which no DNS change moves
     bool to_peer = false;
     bool on_clients_word = false;  // as UpstreamTarget::on_clients_word
     std::uint32_t mark = 0;        // of the server in a group: UpstreamTarget::mark
@@ -85,6 +86,6 @@ struct UpstreamConnection {
 using UpstreamPtr = std::unique_ptr<UpstreamConnection>;
 
 /// `10.0.0.7:8080` or `[::1]:80`.
-std::string address_text(const boost::asio::ip::tcp::endpoint& endpoint);
+base::AddressText address_text(const boost::asio::ip::tcp::endpoint& endpoint);
 
 }  // namespace proxy

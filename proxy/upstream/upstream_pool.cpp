@@ -211,6 +211,12 @@ std::shared_ptr<const void> UpstreamPool::take_seat(const std::string& key) {
     return seats_.take(key, config_->limits.upstream_connections);
 }
 
+UpstreamPtr UpstreamPool::take_kept(const UpstreamTarget& target, ConnectionReuse kept) {
+    if (target.via || kept == ConnectionReuse::none) return nullptr;
+    std::string scratch;
+    return take_idle(target, pool_key(target, nullptr, scratch), kept);
+}
+
 asio::awaitable<UpstreamPool::Result<UpstreamPtr>> UpstreamPool::acquire(
     const UpstreamTarget& target, Clock::time_point deadline, ConnectionReuse kept) {
     if (target.via && target.on_clients_word) {

@@ -97,6 +97,9 @@ public:
                  const ConfigInEffect& config, base::MemoryBudget& windows,
                  std::uint64_t& peer_handshakes, base::Resolver::Options look_ups = {});
 
+    /// The idle connection that acquire() would give; null: it may have to wait, or `target` has a
+    /// parent proxy.
+    UpstreamPtr take_kept(const UpstreamTarget& target, ConnectionReuse kept);
     /// An idle connection that `kept` allows, the last used first, else a new one. Where only the
     /// age of the idle ones forbids their use, the oldest makes room for the new one, so that an
     /// origin with few processes has one for it.
