@@ -26,8 +26,8 @@ std::size_t Body::next_block_bytes(std::uint64_t remaining) const {
 }
 
 void Body::add_block(std::size_t capacity, base::Charge charge) {
-    blocks_.push_back(
-        {std::make_unique_for_overwrite<char[]>(capacity), capacity, 0, std::move(charge)});
+    blocks_.push_back({std::make_unique_for_overwrite<char[]>(capacity),
+                       static_cast<std::uint32_t>(capacity), 0, std::move(charge)});
 }
 
 std::size_t Body::append(std::string_view data) {
@@ -35,7 +35,7 @@ std::size_t Body::append(std::string_view data) {
     if (n == 0) return 0;
     auto& block = blocks_.back();
     std::memcpy(block.data.get() + block.used, data.data(), n);
-    block.used += n;
+    block.used += static_cast<std::uint32_t>(n);
     size_ += n;
     return n;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/buffer.hpp>
+#include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -70,12 +71,12 @@ public:
 private:
     struct Block {
         std::unique_ptr<char[]> data;
-        std::size_t capacity = 0;
-        std::size_t used = 0;
+        std::uint32_t capacity = 0;  // at most kBodyBlockBytes
+        std::uint32_t used = 0;
         base::Charge charge;
     };
 
-    std::vector<Block> blocks_;
+    boost::container::small_vector<Block, 1> blocks_;  // most bodies have one
     std::uint64_t size_ = 0;
     std::uint64_t dropped_ = 0;
     std::shared_ptr<const RecordBody> on_disk_;

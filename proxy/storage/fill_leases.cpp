@@ -95,7 +95,7 @@ FillLeases::Predecessors FillLeases::make_place(StoreShard& in, MemoryShelf::Ent
     Predecessors before;
     std::string scratch;
     VariantMatcher selects(request, scratch);
-    std::erase_if(entry.variants, [&](const MemoryShelf::Variant& old) {
+    entry.erase_if([&](const MemoryShelf::Variant& old) {
         // A server may name other fields in Vary for other requests (RFC 9111 §4.1).
         if (!is_same_variant(*old.response, response) &&
             !(old.response->vary_names != response.vary_names &&

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 #include <boost/unordered/unordered_flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -52,12 +53,20 @@ public:
     static_assert(sizeof(Variant) == 40, "every stored response pays for it");
 
     struct Entry : EvictionQueue::Node {
-        bool announced = false;              // the mark of AnnouncementLedger
-        std::uint32_t displaced = 0;         // variants that made room for others
-        std::string uri;                     // or the key of a block
-        std::vector<Variant> variants;       // newest last
-        std::vector<summary::KeyHash> tags;  // of all variants, as indexed
+        bool announced = false;                               // the mark of AnnouncementLedger
+        std::uint32_t displaced = 0;                          // variants that made room for others
+        std::string uri;                                      // or the key of a block
+        boost::container::small_vector<Variant, 1> variants;  // newest last; most have one
+        std::vector<summary::KeyHash> tags;                   // of all variants, as indexed
 
+        /// Erases the variants that `goes` selects. False if it selects none.
+        template <class Goes>
+        bool erase_if(Goes goes) {
+            const auto rest = std::remove_if(variants.begin(), variants.end(), goes);
+            const auto any = rest != variants.end();
+            variants.erase(rest, variants.end());
+            return any;
+        }
         /// One of the variants has its record at this place.
         bool has_record_at(RecordLocation place) const {
             return std::ranges::any_of(
@@ -92,13 +101,13 @@ public:
     /// caller erases an entry that is empty then.
     template <class Goes>
     bool drop_if(Entry& entry, Goes goes, DroppedResponses& out) {
-        const auto dropped = std::erase_if(entry.variants, [&](Variant& variant) {
+        const auto dropped = entry.erase_if([&](Variant& variant) {
             if (!goes(std::as_const(variant))) return false;
             out.push_back(std::move(variant.response));
             return true;
         });
-        if (dropped > 0 && !entry.variants.empty()) weigh(entry);
-        return dropped > 0;
+        if (dropped && !entry.variants.empty()) weigh(entry);
+        return dropped;
     }
     void erase(Entry& entry);
     /// Removes all entries and returns them, for destruction outside the lock.

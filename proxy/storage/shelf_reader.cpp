@@ -141,7 +141,7 @@ bool ShelfReader::store(const RecordQuery& asked, Response response) {
             in.disk.index.erase(key, place);
             return true;
         }
-        std::erase_if(entry->variants, [&](MemoryShelf::Variant& variant) {
+        entry->erase_if([&](MemoryShelf::Variant& variant) {
             if (!same(variant)) return false;
             in.disk.erase_record(key, variant.disk);
             dropped.push_back(std::move(variant.response));
