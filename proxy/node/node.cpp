@@ -142,6 +142,7 @@ public:
         invalidations_.close();
         observer_.close();
     }
+    void leave_memory() { cache_.store.leave_memory(); }
 
     NodeStatus wait_for_status() {
         return asio::co_spawn(control_, status(), asio::use_future).get();
@@ -344,6 +345,9 @@ void Node::stop() {
 }
 void Node::join() {
     impl_->join();
+}
+void Node::leave_memory() {
+    impl_->leave_memory();
 }
 void Node::reopen_logs() {
     impl_->access_log().reopen();

@@ -42,6 +42,8 @@ public:
     void stop();
     /// Waits for the end of the node.
     void join();
+    /// After join(), where the process ends too: see Store::leave_memory().
+    void leave_memory();
     /// Opens the access log again. Any thread.
     void reopen_logs();
     /// Reads the configuration file again. Puts it in effect as a whole, or refuses it as a whole

@@ -134,6 +134,7 @@ int run_node(LoadResult loaded, const std::filesystem::path& file, BlockedSignal
         });
         main.run();
         waiter.join();
+        node.leave_memory();
         spdlog::info("node {} has ended", about.name);
         return 0;
     } catch (const std::exception& error) {

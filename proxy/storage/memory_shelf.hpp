@@ -112,6 +112,8 @@ public:
     void erase(Entry& entry);
     /// Removes all entries and returns them, for destruction outside the lock.
     Entries take_all();
+    /// Leaves all entries to the end of the process. The last call.
+    void leave();
     /// An entry with this tag, or null.
     Entry* first_tagged(summary::KeyHash tag);
     template <class Visit>

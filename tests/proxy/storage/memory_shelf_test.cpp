@@ -41,6 +41,16 @@ protected:
     MemoryShelf shelf;
 };
 
+TEST_F(MemoryShelfTest, LeavesItsResponsesToTheEndOfTheProcess) {
+    MemoryShelf ending;
+    auto response = std::make_shared<StoredResponse>();
+    const std::weak_ptr<const StoredResponse> seen(response);
+    ending.entry_for(hash("u"), "u")->variants.emplace_back(std::move(response));
+    ending.leave();
+    EXPECT_EQ(ending.objects(), 0u);
+    EXPECT_FALSE(seen.expired());
+}
+
 TEST_F(MemoryShelfTest, GivesTheNewestVariantThatTheRequestSelects) {
     auto& entry = put("u", "de");
     put("u", "en");
