@@ -1,6 +1,7 @@
 #include "protocol/cluster.hpp"
 
 #include <spdlog/spdlog.h>
+#include <algorithm>
 
 #include <boost/asio/post.hpp>
 #include <cassert>
@@ -121,7 +122,11 @@ void Cluster::tend_now() {
 }
 
 void Cluster::stored(summary::KeyHash entry) {
-    peering_.publisher.stored(entry, base::Clock::now());
+    const auto now = base::Clock::now();
+    if (peering_.neighbours.has_announced(entry))
+        peering_.publisher.stored_copy(entry, now);
+    else
+        peering_.publisher.stored(entry, now);
     plan_announcement();
 }
 
@@ -138,13 +143,14 @@ void Cluster::plan_announcement() {
     if (*due <= base::Clock::now()) {
         announcing_ = true;
         soon(&Cluster::announce);
-    } else if (!std::exchange(announcement_runs_, true)) {
+    } else if (!announcement_at_ || *due < *announcement_at_) {
+        announcement_at_ = due;
         announcement_.expires_at(*due);
         announcement_.async_wait([this, weak = weak_from_this()](const auto& error) {
             const auto still = weak.lock();
-            if (!still) return;
-            announcement_runs_ = false;
-            if (!error) plan_announcement();
+            if (!still || error) return;  // an earlier time has taken its place
+            announcement_at_.reset();
+            plan_announcement();
         });
     }
 }
@@ -153,7 +159,13 @@ void Cluster::announce() {
     announcing_ = false;
     if (stopped_) return;
     try {
-        const auto announcement = peering_.publisher.announce(base::Clock::now());
+        const auto now = base::Clock::now();
+        const auto news = peering_.publisher.waiting_news();
+        const auto late = std::count_if(news.begin(), news.end(), [this](const auto& entry) {
+            return peering_.neighbours.has_announced(entry);
+        });
+        peering_.publisher.note_late_news(static_cast<std::size_t>(late), now);
+        const auto announcement = peering_.publisher.announce(now);
         if (announcement)
             for (auto* const end : peering_.subscribers) end->offer(*announcement);
     } catch (const std::bad_alloc&) {
