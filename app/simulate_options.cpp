@@ -203,7 +203,7 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
            "Announces after this part of the objects has changed (default 0.1%; 1% for the schemes "
            "of the paper)");
     parsed(command, "--announce-delay", "TIME", base.announce_delay, parse_milliseconds, kTime,
-           "Announces new objects at the latest after this time (default 1500ms)");
+           "Announces at the latest this long after the first change (default 1s)");
     parsed(command, "--false-hits", "PART", base.false_hit_budget, parse_part_above_zero,
            "a part above 0 (0.4%, 0.004)",
            "False hits per local miss, over all peers (default 0.4%)");

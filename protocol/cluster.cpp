@@ -1,7 +1,6 @@
 #include "protocol/cluster.hpp"
 
 #include <spdlog/spdlog.h>
-#include <algorithm>
 
 #include <boost/asio/post.hpp>
 #include <cassert>
@@ -122,11 +121,7 @@ void Cluster::tend_now() {
 }
 
 void Cluster::stored(summary::KeyHash entry) {
-    const auto now = base::Clock::now();
-    if (peering_.neighbours.has_announced(entry))
-        peering_.publisher.stored_copy(entry, now);
-    else
-        peering_.publisher.stored(entry, now);
+    peering_.publisher.stored(entry, base::Clock::now());
     plan_announcement();
 }
 
@@ -143,14 +138,13 @@ void Cluster::plan_announcement() {
     if (*due <= base::Clock::now()) {
         announcing_ = true;
         soon(&Cluster::announce);
-    } else if (!announcement_at_ || *due < *announcement_at_) {
-        announcement_at_ = due;
+    } else if (!std::exchange(announcement_runs_, true)) {
         announcement_.expires_at(*due);
         announcement_.async_wait([this, weak = weak_from_this()](const auto& error) {
             const auto still = weak.lock();
-            if (!still || error) return;  // an earlier time has taken its place
-            announcement_at_.reset();
-            plan_announcement();
+            if (!still) return;
+            announcement_runs_ = false;
+            if (!error) plan_announcement();
         });
     }
 }
@@ -159,13 +153,7 @@ void Cluster::announce() {
     announcing_ = false;
     if (stopped_) return;
     try {
-        const auto now = base::Clock::now();
-        const auto news = peering_.publisher.waiting_news();
-        const auto late = std::count_if(news.begin(), news.end(), [this](const auto& entry) {
-            return peering_.neighbours.has_announced(entry);
-        });
-        peering_.publisher.note_late_news(static_cast<std::size_t>(late), now);
-        const auto announcement = peering_.publisher.announce(now);
+        const auto announcement = peering_.publisher.announce(base::Clock::now());
         if (announcement)
             for (auto* const end : peering_.subscribers) end->offer(*announcement);
     } catch (const std::bad_alloc&) {

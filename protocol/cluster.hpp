@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -153,7 +152,7 @@ private:
     bool stopped_ = false;
 
     boost::asio::steady_timer announcement_;  // runs until an announcement is due
-    std::optional<base::Clock::time_point> announcement_at_;
+    bool announcement_runs_ = false;
     bool announcing_ = false;  // an announcement is posted
     bool working_ = false;     // a slice is posted
     summary::ErrorControl error_control_;

@@ -232,8 +232,8 @@ void LinkedSummaries::go_down(Link& link) {
     ++link.instance;
 }
 
-summary::PeerSet LinkedSummaries::announcers(std::size_t proxy, const summary::Key& key) const {
-    return received_[proxy].candidates(key);
+summary::PeerSet LinkedSummaries::candidates(std::size_t proxy, std::uint32_t object) const {
+    return received_[proxy].candidates(shared_.objects.key(object));
 }
 
 bool LinkedSummaries::was_announced(std::size_t proxy, std::size_t peer,

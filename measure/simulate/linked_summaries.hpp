@@ -27,7 +27,7 @@ public:
 
     void advance(TimePoint now) override;
     void restarted(std::size_t proxy, TimePoint now) override;
-    summary::PeerSet announcers(std::size_t proxy, const summary::Key& key) const override;
+    summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     bool was_announced(std::size_t proxy, std::size_t peer, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 

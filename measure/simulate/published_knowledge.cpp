@@ -1,7 +1,5 @@
 #include "measure/simulate/published_knowledge.hpp"
 
-#include <algorithm>
-
 namespace measure {
 namespace {
 
@@ -22,35 +20,19 @@ PublishedKnowledge::PublishedKnowledge(const KnowledgeInputs& shared, Delivery d
     const auto config = publisher_config(shared.config);
     for (std::size_t i = 0; i < shared.config.proxies; ++i)
         proxies_.push_back({std::make_unique<protocol::Publisher>(config, shared.start),
-                            config.summary.first_epoch,
-                            {}});
+                            config.summary.first_epoch});
 }
 
 void PublishedKnowledge::changed(std::size_t proxy, std::uint32_t object, bool is_stored,
                                  TimePoint now) {
     const auto entry = shared_.objects.entry(object);
-    if (is_stored && candidates(proxy, object).empty())
-        publisher(proxy).stored(entry, now);
-    else if (is_stored)
-        publisher(proxy).stored_copy(entry, now);
-    else
-        publisher(proxy).removed(entry, now);
+    is_stored ? publisher(proxy).stored(entry, now) : publisher(proxy).removed(entry, now);
     see_to_announcement(proxy, now);
 }
 
 void PublishedKnowledge::awake(std::size_t proxy, TimePoint now) {
-    auto& timed = proxies_[proxy].timed;
-    if (timed && *timed <= now) timed.reset();
+    proxies_[proxy].timed = false;
     see_to_announcement(proxy, now);
-}
-
-/// As a node does before it announces.
-void PublishedKnowledge::look_for_late_news(std::size_t proxy, TimePoint now) {
-    const auto news = publisher(proxy).waiting_news();
-    const auto late = std::count_if(news.begin(), news.end(), [this, proxy](const auto& entry) {
-        return !announcers(proxy, {entry, {}}).empty();
-    });
-    publisher(proxy).note_late_news(static_cast<std::size_t>(late), now);
 }
 
 /// Announces if an announcement is due, otherwise schedules it.
@@ -58,13 +40,12 @@ void PublishedKnowledge::see_to_announcement(std::size_t index, TimePoint now) {
     auto& proxy = proxies_[index];
     auto due = proxy.publisher->announce_due();
     for (; due && *due <= now; due = proxy.publisher->announce_due()) {
-        look_for_late_news(index, now);
         if (const auto announcement = proxy.publisher->announce(now))
             offer(index, *announcement, now);
         finish_work(index, now);
     }
-    if (!due || (proxy.timed && *proxy.timed <= *due)) return;
-    proxy.timed = due;
+    if (!due || proxy.timed) return;
+    proxy.timed = true;
     wake(index, *due);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "measure/simulate/announced_knowledge.hpp"
@@ -15,19 +14,14 @@ namespace measure {
 class PublishedKnowledge : public AnnouncedKnowledge {
 public:
     void set_error(std::size_t proxy, double error, TimePoint now) final;
-    summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const final {
-        return announcers(proxy, shared_.objects.key(object));
-    }
 
 protected:
     PublishedKnowledge(const KnowledgeInputs& shared, Delivery delivery);
 
-    /// The others that announce this key, as far as the proxy knows.
-    virtual summary::PeerSet announcers(std::size_t proxy, const summary::Key& key) const = 0;
     /// Sends an announcement to all others.
     virtual void offer(std::size_t proxy, const protocol::Announcement& announcement,
                        TimePoint now) = 0;
-    /// Schedules one more call of awake() at this time.
+    /// Schedules one call of awake() at this time.
     virtual void wake(std::size_t proxy, TimePoint at) = 0;
 
     void awake(std::size_t proxy, TimePoint now);
@@ -43,12 +37,11 @@ protected:
 private:
     struct Proxy {
         std::unique_ptr<protocol::Publisher> publisher;
-        std::uint64_t first_epoch = 0;   // of its run
-        std::optional<TimePoint> timed;  // the earliest scheduled call of awake()
+        std::uint64_t first_epoch = 0;  // of its run
+        bool timed = false;             // a call of awake() is scheduled
     };
 
     void changed(std::size_t proxy, std::uint32_t object, bool is_stored, TimePoint now) final;
-    void look_for_late_news(std::size_t proxy, TimePoint now);
     void see_to_announcement(std::size_t proxy, TimePoint now);
 
     std::vector<Proxy> proxies_;

@@ -92,7 +92,7 @@ struct SimulationConfig : SimulatedLoad {
     summary::Kind kind = summary::kDefaultKind;
     double false_hit_budget = summary::kDefaultFalseHitBudget;
     double announce_changed = 0.001;                 // also the threshold of the paper's schemes
-    std::chrono::milliseconds announce_delay{1500};  // of hearsay's summaries alone
+    std::chrono::milliseconds announce_delay{1000};  // of hearsay's summaries alone
     unsigned load_factor = 16;                       // of paper_bloom
 
     SimulatedNetwork network;

@@ -93,8 +93,9 @@ void Summaries::take(const Update& update) {
     deliver(update.proxy, update.changes);
 }
 
-summary::PeerSet Summaries::announcers(std::size_t proxy, const summary::Key& key) const {
-    return received_.candidates(key) - summary::PeerSet{static_cast<unsigned>(proxy)};
+summary::PeerSet Summaries::candidates(std::size_t proxy, std::uint32_t object) const {
+    return received_.candidates(shared_.objects.key(object)) -
+           summary::PeerSet{static_cast<unsigned>(proxy)};
 }
 
 /// Its own summary, the directory, and the replicas of peers that the directory does not hold.

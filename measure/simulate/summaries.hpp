@@ -20,7 +20,7 @@ public:
     explicit Summaries(const KnowledgeInputs& shared);
 
     void advance(TimePoint now) override;
-    summary::PeerSet announcers(std::size_t proxy, const summary::Key& key) const override;
+    summary::PeerSet candidates(std::size_t proxy, std::uint32_t object) const override;
     std::uint64_t summary_bytes() const override;
 
 private:

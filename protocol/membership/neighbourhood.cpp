@@ -195,10 +195,6 @@ void Neighbourhood::set_places(std::vector<PeerPlace> places) {
     changed_ = true;
 }
 
-bool Neighbourhood::has_announced(summary::KeyHash entry) const {
-    return directory_ && !directory_->candidates({entry, {}}).empty();
-}
-
 bool Neighbourhood::present(std::size_t peer) const {
     return directory_ && directory_->is_active(static_cast<unsigned>(peer));
 }

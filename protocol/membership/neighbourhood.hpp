@@ -75,9 +75,6 @@ public:
     void set_renews(std::size_t peer, bool renews);
     bool renews(std::size_t peer) const { return view_.peers[peer].renews; }
     bool lagging(std::size_t peer) const { return standings_[peer].lagging; }
-    /// Whether a peer in the workers' directory announces this key. `entry`: what
-    /// summary::entry_of() made of the key.
-    bool has_announced(summary::KeyHash entry) const;
     /// Whether its summary is in the workers' directory.
     bool present(std::size_t peer) const;
     /// See PeerView::Peer::can_be_asked().

@@ -10,7 +10,7 @@ namespace protocol {
 /// The times of announcements.
 struct AnnounceConfig {
     double changed = 0.001;  // an announcement goes out when this part of the objects has changed
-    std::chrono::nanoseconds delay = std::chrono::milliseconds(1500);  // see AnnouncementDelay
+    std::chrono::nanoseconds delay = std::chrono::seconds(1);  // or so long after the first change
 
     bool operator==(const AnnounceConfig&) const = default;
 };

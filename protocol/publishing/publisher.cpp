@@ -1,6 +1,5 @@
 #include "protocol/publishing/publisher.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "protocol/wire/frame.hpp"
@@ -8,10 +7,7 @@
 namespace protocol {
 
 Publisher::Publisher(const Config& config, TimePoint now)
-    : config_(config),
-      own_(config.summary),
-      delay_(config.announce_delay),
-      check_due_(now + config.check_hash) {}
+    : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
 
 void Publisher::take_over(Publisher& earlier) {
     own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
@@ -24,47 +20,32 @@ void Publisher::set_error(double error) {
     refit_ = refit_ || (!own_.importing() && !own_.suits());
 }
 
-void Publisher::stored(summary::KeyHash entry, ChangeKind what, TimePoint now) {
-    if (!own_.stored(entry) || own_.importing()) return;
-    if (what == ChangeKind::news && waiting_news_.size() < kManyChanges)
-        waiting_news_.push_back(entry);
-    changed(what, now);
+void Publisher::stored(summary::KeyHash entry, TimePoint now) {
+    if (own_.stored(entry) && !own_.importing()) changed(now);
 }
 
 void Publisher::removed(summary::KeyHash entry, TimePoint now) {
-    if (own_.removed(entry) && !own_.importing()) changed(ChangeKind::removal, now);
+    if (own_.removed(entry) && !own_.importing()) changed(now);
 }
 
-void Publisher::changed(ChangeKind what, TimePoint now) {
-    delay_.changed(what, now);
-    const auto objects = own_.objects();
-    const auto share = config_.announce_changed * static_cast<double>(objects);
-    const auto least = static_cast<double>(std::min(kManyChanges, objects / 4));
-    enough_ =
-        enough_ || static_cast<double>(own_.changed_since_announced()) >= std::max(share, least);
-}
-
-void Publisher::all_announced() {
-    delay_.announced();
-    waiting_news_.clear();
-    enough_ = false;
-}
-
-void Publisher::note_late_news(std::size_t late, TimePoint now) {
-    if (late > 0 && 4 * late >= waiting_news_.size()) delay_.was_late(now);
+void Publisher::changed(TimePoint now) {
+    if (!first_unannounced_) first_unannounced_ = now;
+    const auto share = config_.announce_changed * static_cast<double>(own_.objects());
+    enough_ = enough_ || static_cast<double>(own_.changed_since_announced()) >= share;
 }
 
 std::optional<Publisher::TimePoint> Publisher::announce_due() const {
-    if (!delay_.waits()) return std::nullopt;
-    return enough_ ? delay_.first() : delay_.due();
+    if (!first_unannounced_) return std::nullopt;
+    return enough_ ? *first_unannounced_ : *first_unannounced_ + config_.announce_delay;
 }
 
 std::optional<Announcement> Publisher::announce(TimePoint now) {
-    if (!delay_.waits()) return std::nullopt;
+    if (!first_unannounced_) return std::nullopt;
     if (own_.fit() != summary::Fit::fits && !own_.growing()) {
         own_.begin_regrow();
         if (grow()) {
-            all_announced();
+            first_unannounced_.reset();
+            enough_ = false;
             auto announcement = news();
             announcement.check = take_check(now);
             return announcement;
@@ -72,7 +53,7 @@ std::optional<Announcement> Publisher::announce(TimePoint now) {
     }
     auto delta = take_changes();
     enough_ = !own_.all_announced();
-    if (!enough_) all_announced();
+    if (!enough_) first_unannounced_.reset();
     auto announcement = news();
     announcement.delta = std::move(delta);
     if (!enough_) announcement.check = take_check(now);
@@ -111,7 +92,8 @@ std::optional<Announcement> Publisher::work() {
     const bool grows = own_.growing();
     if (grows && (making_ == nullptr || std::exchange(growth_has_turn_, !growth_has_turn_))) {
         if (!grow()) return std::nullopt;
-        all_announced();
+        first_unannounced_.reset();
+        enough_ = false;
         // Keys came or went during the growth, and a fit checked only at changes may come too late.
         refit_ = !own_.suits();
         return news();
@@ -121,7 +103,7 @@ std::optional<Announcement> Publisher::work() {
 }
 
 std::optional<CheckHash> Publisher::check(TimePoint now) {
-    if (delay_.waits()) return std::nullopt;
+    if (first_unannounced_) return std::nullopt;
     return take_check(now);
 }
 

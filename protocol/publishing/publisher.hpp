@@ -5,10 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
-#include <vector>
 
-#include "protocol/publishing/announcement_delay.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/own/own_summary.hpp"
@@ -31,16 +28,12 @@ struct SnapshotImage {
     enum class State : std::uint8_t { under_way, ready, given_up } state = State::under_way;
 };
 
-/// So many changes are worth a message to each peer at once.
-inline constexpr std::uint64_t kManyChanges = 64;
-
 /// The own summary, and the decision when to announce changes. It knows no subscribers, and reads
 /// no clock. One thread only. work() does long work on many objects, growth and snapshots, in
 /// slices. With few objects the first slice, done at once, completes the work.
 ///
-/// The publisher announces when `announce_changed` of the objects have changed, and kManyChanges or
-/// a quarter of them at least, or when the changes have waited long enough (AnnouncementDelay).
-/// Whichever is first counts.
+/// The publisher announces when `announce_changed` of the objects have changed (at least one), or
+/// `announce_delay` after the first unannounced change, whichever is first.
 class Publisher {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -48,7 +41,7 @@ public:
     struct Config {
         summary::OwnSummary::Config summary;
         double announce_changed = 0.001;
-        std::chrono::nanoseconds announce_delay = std::chrono::seconds(3);
+        std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);
         std::chrono::nanoseconds check_hash = std::chrono::seconds(10);
     };
 
@@ -63,23 +56,13 @@ public:
     void set_error(double error);
 
     /// Take summary::entry_of() the configured kind. A repeated call changes nothing.
-    /// stored_copy() is for a key that a peer announces as well.
-    void stored(summary::KeyHash entry, TimePoint now) { stored(entry, ChangeKind::news, now); }
-    void stored_copy(summary::KeyHash entry, TimePoint now) {
-        stored(entry, ChangeKind::copy, now);
-    }
+    void stored(summary::KeyHash entry, TimePoint now);
     void removed(summary::KeyHash entry, TimePoint now);
 
     /// See summary::OwnSummary. Keys stored from now on are announced as one new epoch, after
     /// end_import() and its slices. Precondition: the summary is empty.
     void begin_import() { own_.begin_import(); }
     void end_import() { own_.end_import(); }
-
-    /// The first kManyChanges unannounced keys of stored(). Before announce() the caller states how
-    /// many of them a peer has announced meanwhile. News hurries if they are a quarter at least:
-    /// a busy cluster always has some, and hurry would cost it a message for each change.
-    std::span<const summary::KeyHash> waiting_news() const { return waiting_news_; }
-    void note_late_news(std::size_t late, TimePoint now);
 
     /// The time of the next announce(); empty when everything is announced. It lies in the past
     /// when enough has changed, so that the event loop may first take all arrived changes.
@@ -119,9 +102,7 @@ private:
         summary::OwnSummary::SnapshotWriter writer;
     };
 
-    void stored(summary::KeyHash entry, ChangeKind what, TimePoint now);
-    void changed(ChangeKind what, TimePoint now);
-    void all_announced();
+    void changed(TimePoint now);
     std::uint64_t announced_objects() const { return own_.importing() ? 0 : own_.objects(); }
     std::shared_ptr<const Bytes> take_changes();
     bool grow();
@@ -132,9 +113,8 @@ private:
 
     Config config_;
     summary::OwnSummary own_;
-    AnnouncementDelay delay_;
-    std::vector<summary::KeyHash> waiting_news_;
-    bool enough_ = false;  // has changed
+    std::optional<TimePoint> first_unannounced_;
+    bool enough_ = false;
     TimePoint check_due_;
     std::unique_ptr<ImageBuild> making_;
     bool growth_has_turn_ = false;              // alternates with the image

@@ -782,13 +782,12 @@ constexpr std::array kTable{
     Setting{"summary.announce", SectionValue{}, "When changes go to the peers."},
     Setting{"summary.announce.changed",
             fraction<&Config::summary, &SummaryConfig::announce, &AnnounceConfig::changed>(0, 1),
-            "The node announces its changes when this part of the objects has changed (64 of them "
-            "or a quarter at least), or after `delay`. The earlier condition counts."},
+            "The node announces its changes when this part of the objects has changed, or after "
+            "`delay`. The earlier condition counts."},
     Setting{"summary.announce.delay",
             duration<&Config::summary, &SummaryConfig::announce, &AnnounceConfig::delay>(1ms, 1h),
-            "The node announces an object that no peer has, or a removal, at the latest after this "
-            "time, and many new objects after a third of it. A copy of what a peer announces may "
-            "wait 15 times as long, up to a minute."},
+            "The node announces its changes at the latest this long after the first unannounced "
+            "one."},
     Setting{"log", SectionValue{}, "Access log and error log."},
     Setting{"log.level", choice<&Config::log, &LogConfig::level>(kLogLevelNames),
             "Least level of the error log on standard error."},

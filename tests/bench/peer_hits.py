@@ -87,7 +87,7 @@ class Pair:
         connection = http.client.HTTPConnection(self.hosts["b"], 3128)
         for number in range(OBJECTS):
             self.get(connection, number)
-        time.sleep(4)  # the announcement
+        time.sleep(2.5)  # the announcement
 
     def ask(self, requests):
         def count(lane):

@@ -28,7 +28,7 @@ TEST(StudyJson, HasTheLogTheTablesAndTheirRows) {
     EXPECT_EQ(icp["messages_per_request"], 21.0);
     const auto& ours = table["rows"][9];
     EXPECT_EQ(ours["config"]["kind"], "quotient");
-    EXPECT_EQ(ours["config"]["announce_delay_seconds"], 1.5);
+    EXPECT_EQ(ours["config"]["announce_delay_seconds"], 1.0);
     EXPECT_EQ(ours["config"]["announce_changed"], 0.001);
     EXPECT_EQ(ours["counts"]["announcement_bytes"], 40);
     EXPECT_DOUBLE_EQ(ours["hit_ratio"], 0.499);

@@ -72,18 +72,6 @@ TEST_F(NeighbourhoodTest, APeerWithAnUnknownProxyDoesNotCount) {
     EXPECT_TRUE(neighbours.take_view()->peers[3].in_sync);
 }
 
-TEST_F(NeighbourhoodTest, AKeyIsAnnouncedWhileAPeerHasIt) {
-    EXPECT_FALSE(neighbours.has_announced(key(1)));
-    auto replica = replica_with(key(1));
-    neighbours.begin_feed(1, {"token", 7});
-    neighbours.load(1, replica);
-    neighbours.set_in_sync(1, true);
-    EXPECT_TRUE(neighbours.has_announced(key(1)));
-    EXPECT_FALSE(neighbours.has_announced(key(2)));
-    neighbours.end_feed(1);
-    EXPECT_FALSE(neighbours.has_announced(key(1)));
-}
-
 TEST_F(NeighbourhoodTest, TheFirstViewHasThePeersOfTheConfigurationAndNoSummaries) {
     const auto view = neighbours.take_view();
     ASSERT_TRUE(view);
