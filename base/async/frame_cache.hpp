@@ -13,9 +13,9 @@
 namespace base {
 
 /// The memory of coroutine frames that have ended, for the next ones of the same thread. One list
-/// for each size of kStep bytes makes a frame cost some 25 instructions, and its end as many. Asio
-/// itself looks through all frames that it keeps for one that is large enough, at 63 and 22
-/// instructions, and keeps none above 1,020 bytes. A thread keeps kMost frames of one size, and
+/// for each size of kStep bytes takes the place of Asio's own search through all frames that it
+/// keeps, which took 63 instructions for a frame of a stored miss and 22 for its end. Asio keeps no
+/// frame above 1,020 bytes. A thread keeps kMost frames of one size, and
 /// frees all at its end. A frame may end in another thread than it began in.
 class FrameCache {
 public:

@@ -121,8 +121,7 @@ error_code Listener::take_waiting(const Hooks& hooks) {
 
 /// The kernel makes the descriptor non-blocking, and Asio's notes say so, which saves an ioctl().
 /// They forget that it may be a duplicate, as which Asio would take it out of epoll by a call
-/// before it closes it. (Boost 1.81 has no function for either.) The two calls are 3 % of a
-/// connection.
+/// before it closes it. (Boost 1.81 has no function for either.)
 tcp::socket Listener::accept(tcp::endpoint& from, error_code& error) {
     namespace notes = asio::detail::socket_ops;
     auto size = static_cast<socklen_t>(from.capacity());
