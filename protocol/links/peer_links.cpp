@@ -165,6 +165,7 @@ void PeerLinks::note_end(const SubscriberEnd& end, const std::string& remote,
 
 void PeerLinks::tidy() {
     peering_.membership.tidy(base::Clock::now());
+    feeds_.tidy(base::Clock::now());
     follow_membership();
     states_.watch();
     show_places();

@@ -20,6 +20,7 @@ Publisher::Config publisher_config(const PeeringConfig& config, std::uint64_t fi
     result.announce_changed = config.summary.announce.changed;
     result.announce_delay = config.summary.announce.delay;
     result.check_hash = config.timings.check_hash;
+    result.recent_bytes = config.max_queued_bytes;
     return result;
 }
 

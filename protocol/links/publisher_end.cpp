@@ -78,6 +78,7 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
         owner_.confirmed();
         wake();  // the goodbye may have waited for it
     } else if (std::holds_alternative<SnapshotRequest>(message)) {
+        knows_holding_ = true;
         outbox_->want_snapshot();
         wake();
     } else if (const auto* beat = std::get_if<Heartbeat>(&message)) {
@@ -87,7 +88,15 @@ void PublisherEnd::on_message(const Message& message, TimePoint now) {
     }
 }
 
+/// A false statement harms only the peer: it follows its own replica.
+void PublisherEnd::take_holding(const Heartbeat& beat) {
+    if (std::exchange(knows_holding_, true) || (beat.features & kResumes) == 0) return;
+    const auto missed = state_.publisher.deltas_since(beat.epoch, beat.generation);
+    if (missed) outbox_->go_on(beat.epoch, beat.generation, *missed);
+}
+
 void PublisherEnd::take(const Heartbeat& beat) {
+    take_holding(beat);
     auto& pulse = state_.pulse(*kept_.peer);
     const bool listens = beat.objects == kListensElsewhere;
     if (std::exchange(pulse.listens_elsewhere, listens) != listens) pulse.wake_subscriber();
@@ -153,6 +162,7 @@ std::optional<LinkEnd::Said> PublisherEnd::next(TimePoint now) {
     if (std::exchange(report_follows_, false)) {
         if (auto report = next_report(now)) return std::move(*report);
     }
+    if (awaits_holding()) return std::nullopt;
     outbox_->beat_every(state_.beat_interval);
     auto message = outbox_->next(state_.publisher, now);
     if (!message) return std::nullopt;
@@ -201,7 +211,8 @@ LinkEnd::TimePoint PublisherEnd::due() const {
     if (!finished() && state_.invalidations.has_next(*kept_.peer)) return TimePoint::min();
     if (awaits_confirmation()) return TimePoint::max();
     if (!finished() && !renewals_.empty()) return TimePoint::min();
-    return report_follows_ ? TimePoint::min() : outbox_->due();
+    if (report_follows_) return TimePoint::min();
+    return awaits_holding() ? TimePoint::max() : outbox_->due();
 }
 
 LinkEnd::Limit PublisherEnd::limit() const {

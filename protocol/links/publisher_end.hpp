@@ -18,6 +18,10 @@ namespace protocol {
 /// after the welcome sends invalidations, the snapshot and announcements. A state machine, see
 /// LinkEnd. Its arguments must outlive it. One thread.
 ///
+/// The Outbox waits for the first heartbeat of the subscriber, which says what it holds: a
+/// subscriber that an earlier link left in step gets the deltas that it missed, if the publisher
+/// still has them, and any other gets a snapshot.
+///
 /// Invalidations go first, even in the middle of a snapshot, since peers must stop using the
 /// content at once; then the messages of the Outbox follow. The goodbye waits until all
 /// invalidations are confirmed. Renewals come behind invalidations, which end those that still
@@ -87,6 +91,8 @@ private:
     void greet(const HelloMessage& message);
     void begin(TimePoint now);
     bool awaits_confirmation() const;
+    bool awaits_holding() const { return !knows_holding_ && !kept_.leaving; }
+    void take_holding(const Heartbeat& beat);
     bool takes(std::uint8_t feature) const { return (features_ & feature) != 0; }
     void judge_standing();
     void take(const Heartbeat& beat);
@@ -102,6 +108,7 @@ private:
     enum class Says { hello, nothing, proof } says_ = Says::hello;
     Instance instance_{};           // of the peer, while the link is up
     std::optional<Outbox> outbox_;  // while the link is up
+    bool knows_holding_ = false;    // the peer has said what it holds of the summary
     std::uint8_t features_ = 0;     // of the peer, on this connection
     struct WaitingRenewal {
         Renewal what;

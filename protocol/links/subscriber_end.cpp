@@ -15,6 +15,11 @@ using boost::system::error_code;
 /// An earlier link heard within this many heartbeats is alive, so two nodes have one name.
 constexpr int kBeatsAlive = 2;
 
+/// A peer that comes back within this time gets no snapshot if it still has the deltas. At a change
+/// of a kilobyte a second, a publisher's deltas reach back a little farther. The memory is that of
+/// the peer while it is there.
+constexpr std::chrono::minutes kReplicaKept{10};
+
 /// PeerView::Peer::instance.
 std::uint64_t number_of(const Instance& instance) {
     std::uint64_t number = 0;
@@ -33,10 +38,22 @@ void PeerFeeds::add_peer(std::size_t peer, TimePoint now) {
 
 void PeerFeeds::remove_peer(std::size_t peer) {
     state_.hello_backlog.forget_peer(peer);
-    auto* const end = slots_[peer].end;
-    if (end == nullptr) return;
-    end->leave(make_error_code(Error::no_peer_any_more));
-    end->close(make_error_code(Error::no_peer_any_more));
+    if (auto* const end = slots_[peer].end) {
+        end->leave(make_error_code(Error::no_peer_any_more));
+        end->close(make_error_code(Error::no_peer_any_more));
+    }
+    forget_replica(peer);
+}
+
+void PeerFeeds::tidy(TimePoint now) {
+    for (std::size_t peer = 0; peer < slots_.size(); ++peer)
+        if (now - slots_[peer].left_at >= kReplicaKept) forget_replica(peer);
+}
+
+void PeerFeeds::forget_replica(std::size_t peer) {
+    if (!slots_[peer].left_replica) return;
+    state_.neighbours.end_feed(peer);
+    slots_[peer].left_replica.reset();
 }
 
 void PeerFeeds::take_over(const PeerFeeds& earlier, std::size_t peer) {
@@ -179,7 +196,7 @@ error_code SubscriberEnd::admit(TimePoint now) {
         const bool is_other = slot.instance != instance;
         if (is_other && state_.membership.peers()[*known].left == instance) {
             has_last_words_ = true;
-            begin_session(*known, std::make_shared<Receipts>(), now);
+            begin_session(*known, std::make_shared<Receipts>(), nullptr, now);
             return {};
         }
         if (slot.end != nullptr && is_other) {
@@ -199,8 +216,11 @@ error_code SubscriberEnd::admit(TimePoint now) {
         earlier->leave(make_error_code(Error::superseded));
         earlier->close(make_error_code(Error::superseded));
     }
-    if (slot.instance != instance) slot.receipts = std::make_shared<Receipts>();
-    begin_session(*peer, slot.receipts, now);
+    if (slot.instance != instance) {
+        slot.receipts = std::make_shared<Receipts>();
+        all_.forget_replica(*peer);
+    }
+    begin_session(*peer, slot.receipts, std::move(slot.left_replica), now);
     slot.end = this;
     slot.instance = instance;
     slot.state = PeerState::waiting_snapshot;
@@ -214,14 +234,14 @@ error_code SubscriberEnd::admit(TimePoint now) {
 }
 
 void SubscriberEnd::begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts,
-                                  TimePoint now) {
+                                  std::unique_ptr<summary::Replica> left, TimePoint now) {
     peer_ = peer;
     traffic_ = &all_.slots_[peer].counters;
     receipts_ = receipts;
     receipts_->listen(*this);
     session_.emplace(
         SyncSession::Config{state_.config.max_summary_bytes, state_.config.timings.heartbeat}, now,
-        receipts_->handed_out(), receipts_->kept());
+        receipts_->handed_out(), receipts_->kept(), std::move(left));
     heard_at_ = now;
 }
 
@@ -261,6 +281,9 @@ void SubscriberEnd::on_message(const Message& message, TimePoint now) {
             state_.neighbours.change(peer, change->what);
         } else if (const auto* drop = std::get_if<SyncSession::Drop>(&*action)) {
             apply(*drop);
+        } else if (std::holds_alternative<SyncSession::Resume>(*action)) {
+            state_.neighbours.resume_feed(peer);
+            note_in_sync();
         } else {
             load();
         }
@@ -306,8 +329,11 @@ void SubscriberEnd::more_is_kept() {
 void SubscriberEnd::load() {
     auto& replica = session_->replica();
     state_.neighbours.load(*peer_, replica);
-    if (session_->counters().snapshots_received > 1) return;
-    all_.owner_.in_sync(*peer_, session_->objects(), describe(replica.descriptor()));
+    if (session_->counters().snapshots_received == 1) note_in_sync();
+}
+
+void SubscriberEnd::note_in_sync() {
+    all_.owner_.in_sync(*peer_, session_->objects(), describe(session_->replica().descriptor()));
 }
 
 std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
@@ -319,7 +345,7 @@ std::optional<LinkEnd::Said> SubscriberEnd::next(TimePoint now) {
     auto message = session_->next(now);
     if (!message) return std::nullopt;
     if (auto* beat = std::get_if<Heartbeat>(&*message))
-        beat->features = kTakesReports | kTakesRenewals;
+        beat->features = kTakesReports | kTakesRenewals | kResumes;
     return std::move(*message);
 }
 
@@ -361,8 +387,20 @@ void SubscriberEnd::leave(const error_code& error) {
     state_.pulse(*peer_).said_goodbye = error == Error::goodbye;
     state_.pulse(*peer_).subscriber = nullptr;
     if (error == Error::goodbye) state_.membership.said_goodbye(*peer_, slot.instance);
-    state_.neighbours.end_feed(*peer_);
+    end_feed(error);
     if (!all_.closed_) all_.owner_.left(*peer_);
+}
+
+/// A goodbye frees the name, and a peer that is removed or a node that stops has no next link.
+void SubscriberEnd::end_feed(const error_code& error) {
+    const bool may_return =
+        !all_.closed_ && error != Error::goodbye && error != Error::no_peer_any_more;
+    auto replica = may_return ? session_->leave_replica() : nullptr;
+    if (replica && state_.neighbours.pause_feed(*peer_)) {
+        all_.slots_[*peer_].left_replica = std::move(replica);
+    } else {
+        state_.neighbours.end_feed(*peer_);
+    }
 }
 
 }  // namespace protocol

@@ -56,6 +56,8 @@ public:
     void add_peer(std::size_t peer, TimePoint now);
     /// The peer is gone, and its link ends. Call it after reading its counters.
     void remove_peer(std::size_t peer);
+    /// Forgets the summaries of peers that are away for long. Called at each heartbeat.
+    void tidy(TimePoint now);
     /// Takes the peer's applied invalidations, so that they are not applied again, and the
     /// outstanding confirmations.
     void take_over(const PeerFeeds& earlier, std::size_t peer);
@@ -87,6 +89,9 @@ private:
         SubscriberEnd* end = nullptr;  // the present connection, or null
         Instance instance{};
         std::shared_ptr<Receipts> receipts = std::make_shared<Receipts>();  // of that instance
+        /// That the last session left in step, until the next session of the same instance. The
+        /// neighbourhood knows it.
+        std::unique_ptr<summary::Replica> left_replica;
         DescriptorAllowance descriptors;
         PeerLinkCounters counters;  // without those of the present session
         TimePoint confirmed_at;
@@ -95,6 +100,8 @@ private:
         LastEnd last_end;
         LastReport report;
     };
+
+    void forget_replica(std::size_t peer);
 
     Peering& state_;
     Owner& owner_;
@@ -142,14 +149,17 @@ private:
     void take_hello(const HelloMessage& message);
     void take_proof(const HelloMessage& message, TimePoint now);
     boost::system::error_code admit(TimePoint now);
-    void begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts, TimePoint now);
+    void begin_session(std::size_t peer, const std::shared_ptr<Receipts>& receipts,
+                       std::unique_ptr<summary::Replica> left, TimePoint now);
     void take_last_words(const Message& message, TimePoint now);
     void refuse(const boost::system::error_code& error);
     bool leave_backlog();
     void leave(const boost::system::error_code& error);
+    void end_feed(const boost::system::error_code& error);
     void apply(const Invalidation& what);
     void more_is_kept() override;
     void load();
+    void note_in_sync();
 
     PeerFeeds& all_;
     Peering& state_;

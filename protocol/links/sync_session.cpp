@@ -13,8 +13,10 @@ constexpr int kBeatsPerRequest = 4;
 }  // namespace
 
 SyncSession::SyncSession(const Config& config, TimePoint now, std::uint64_t applied,
-                         std::uint64_t kept)
+                         std::uint64_t kept, std::unique_ptr<summary::Replica> left)
     : config_(config),
+      replica_(left ? std::move(left) : std::make_unique<summary::Replica>()),
+      resuming_(replica_->in_sync()),
       confirmations_(applied, kept),
       asked_at_(now),
       confirmed_at_(now),
@@ -30,7 +32,7 @@ std::optional<Message> SyncSession::next(TimePoint now) {
     if (!beats_.take(now)) return std::nullopt;
     const bool is_news = std::exchange(said_, report_) != report_;
     if (heard_elsewhere_ && !is_news) return std::nullopt;
-    return Heartbeat{replica_.epoch(), replica_.generation(),
+    return Heartbeat{replica_->epoch(), replica_->generation(),
                      report_ == 0 ? kListensElsewhere : report_, beats_.promise()};
 }
 
@@ -38,6 +40,7 @@ std::optional<SyncSession::Action> SyncSession::take(const SnapshotBegin& begin,
     const summary::SnapshotHead head{begin.summary, begin.objects, begin.payload_bytes};
     if (const auto error = reason_against(summary::judge(head, config_.max_summary_bytes)))
         return Close{*error};
+    resuming_ = false;
     assembly_.emplace(begin);
     return std::nullopt;
 }
@@ -63,7 +66,7 @@ std::optional<SyncSession::Action> SyncSession::load(Assembly whole, TimePoint n
     if (!filter) return Close{Error::malformed_summary};
     ++counters_.announcements_received;
     ++counters_.snapshots_received;
-    const auto what = replica_.apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
+    const auto what = replica_->apply_snapshot(begin.epoch, begin.generation, std::move(*filter));
     if (what == summary::ApplyResult::repeated) return std::nullopt;
     awaiting_snapshot_ = false;
     objects_ = begin.objects;
@@ -75,8 +78,8 @@ std::optional<SyncSession::Action> SyncSession::take(const Delta& delta, TimePoi
     if (assembly_) return Close{Error::unexpected_frame};
     ++counters_.announcements_received;
     counters_.announcement_bytes_received += delta.payload.size();
-    if (awaiting_snapshot_) return std::nullopt;  // the snapshot will contain it
-    auto done = replica_.apply_delta(delta.epoch, delta.generation, delta.payload);
+    if (awaiting_snapshot_ && !resuming_) return std::nullopt;  // the snapshot will contain it
+    auto done = replica_->apply_delta(delta.epoch, delta.generation, delta.payload);
     if (!done.change) return judge(done.what, now);
     confirmed_at_ = now;
     return Change{std::move(*done.change)};
@@ -86,18 +89,23 @@ std::optional<SyncSession::Action> SyncSession::take(const Heartbeat& beat, Time
     if (assembly_) return Close{Error::unexpected_frame};
     ++counters_.heartbeats_received;
     objects_ = beat.objects;
+    // The publisher has sent all deltas, and no snapshot. It names no epoch while it makes one.
+    const bool resumes = resuming_ && beat.epoch != 0;
+    if (resumes) awaiting_snapshot_ = resuming_ = false;
     if (awaiting_snapshot_) {
         // The publisher has sent everything, unless its heartbeat has crossed the request.
         if (now - asked_at_ >= kBeatsPerRequest * config_.heartbeat) ask_for_snapshot(now);
         return std::nullopt;
     }
-    return judge(replica_.heard(beat.epoch, beat.generation), now);
+    auto action = judge(replica_->heard(beat.epoch, beat.generation), now);
+    if (resumes && in_sync()) return Resume{};
+    return action;
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const CheckHash& check, TimePoint now) {
     if (assembly_) return Close{Error::unexpected_frame};
     if (awaiting_snapshot_) return std::nullopt;
-    return judge(replica_.check(check.epoch, check.generation, check.hash), now);
+    return judge(replica_->check(check.epoch, check.generation, check.hash), now);
 }
 
 std::optional<SyncSession::Action> SyncSession::take(const Goodbye&, TimePoint) {
@@ -161,6 +169,7 @@ std::optional<SyncSession::Action> SyncSession::judge(summary::ApplyResult what,
 
 void SyncSession::ask_for_snapshot(TimePoint now) {
     awaiting_snapshot_ = true;
+    resuming_ = false;
     request_pending_ = true;
     asked_at_ = now;
     ++counters_.resyncs;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -56,8 +57,9 @@ private:
 
 /// The subscriber's side of one link, from the Welcome to the end. It keeps the replica in sync
 /// with the publisher's messages, and notices gaps. Every gap has the same recovery: it requests a
-/// snapshot, and uses the old filter until the snapshot is complete. Reads no clock. One thread
-/// only.
+/// snapshot, and uses the old filter until the snapshot is complete. A session may go on with the
+/// replica of an earlier link: its first heartbeat says so, and the publisher answers with the
+/// deltas that are missing, or with a snapshot. Reads no clock. One thread only.
 class SyncSession {
 public:
     using TimePoint = std::chrono::steady_clock::time_point;
@@ -75,16 +77,20 @@ public:
         summary::Change what;
         bool operator==(const Change&) const = default;
     };
+    struct Resume {  // replica(), of an earlier link, is in step again
+        bool operator==(const Resume&) const = default;
+    };
     struct Close {  // the link has become useless
         Error reason;
         bool operator==(const Close&) const = default;
     };
     using Drop = Invalidation;  // to be applied; applied() is the number of the last
-    using Action = std::variant<Load, Change, Close, Drop>;
+    using Action = std::variant<Load, Change, Resume, Close, Drop>;
 
-    /// `applied` and `kept`: see Confirmations.
+    /// `applied` and `kept`: see Confirmations. `left`: the replica that an earlier link with the
+    /// same instance of the publisher left; null: there is none.
     SyncSession(const Config& config, TimePoint now, std::uint64_t applied = 0,
-                std::uint64_t kept = 0);
+                std::uint64_t kept = 0, std::unique_ptr<summary::Replica> left = nullptr);
 
     /// Returns at most one action.
     std::optional<Action> on_message(const Message& message, TimePoint now);
@@ -111,9 +117,15 @@ public:
     void kept(std::uint64_t last) { confirmations_.kept(last); }
 
     /// The replica equals the publisher's last announcement, as far as this node has heard.
-    bool in_sync() const { return !awaiting_snapshot_ && replica_.in_sync(); }
-    const summary::Replica& replica() const { return replica_; }
-    summary::Replica& replica() { return replica_; }
+    bool in_sync() const { return !awaiting_snapshot_ && replica_->in_sync(); }
+    /// Stays in place as long as the session, and after leave_replica().
+    const summary::Replica& replica() const { return *replica_; }
+    summary::Replica& replica() { return *replica_; }
+    /// Leaves the replica to the next session, at the end of this one; null if a session could not
+    /// go on with it.
+    std::unique_ptr<summary::Replica> leave_replica() {
+        return replica_->in_sync() ? std::move(replica_) : nullptr;
+    }
     /// The time of the last message that found the replica in sync.
     TimePoint confirmed_at() const { return confirmed_at_; }
     /// The publisher's latest number of objects.
@@ -152,10 +164,11 @@ private:
     void ask_for_snapshot(TimePoint now);
 
     Config config_;
-    summary::Replica replica_;
+    std::unique_ptr<summary::Replica> replica_;
     std::optional<Assembly> assembly_;
     std::uint64_t objects_ = 0;
-    bool awaiting_snapshot_ = true;  // a link begins with a snapshot
+    bool awaiting_snapshot_ = true;  // a link begins with a snapshot, unless it resumes
+    bool resuming_ = false;          // while it awaits that, deltas may lead the replica on
     bool request_pending_ = false;
     Confirmations confirmations_;
     TimePoint asked_at_;

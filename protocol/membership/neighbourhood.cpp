@@ -96,7 +96,8 @@ void Neighbourhood::begin_feed(std::size_t peer, PeerAccess access) {
     show(peer, std::move(shown));
 }
 
-void Neighbourhood::end_feed(std::size_t peer) {
+/// Without a feed the peer is not asked.
+void Neighbourhood::hide(std::size_t peer) {
     auto shown = view_.peers[peer];
     shown.has_feed = false;
     shown.token.clear();
@@ -104,6 +105,28 @@ void Neighbourhood::end_feed(std::size_t peer) {
     takes_away_ = true;
     show(peer, std::move(shown));
     standings_[peer].in_sync = false;
+}
+
+bool Neighbourhood::pause_feed(std::size_t peer) {
+    const auto* const replica = replicas_[peer];
+    const bool is_built = !next_ && !next_is_late_ && directory_ && !directory_->loading();
+    if (!is_built || replica == nullptr || !present(peer)) return false;
+    assert(has_as(directory_, peer, replica->descriptor()));
+    hide(peer);
+    standings_[peer].paused = true;
+    directory_->deactivate(static_cast<unsigned>(peer));
+    return true;
+}
+
+/// Each directory that was built meanwhile has the summary.
+void Neighbourhood::resume_feed(std::size_t peer) {
+    standings_[peer].paused = false;
+    directory_->activate(static_cast<unsigned>(peer));
+}
+
+void Neighbourhood::end_feed(std::size_t peer) {
+    hide(peer);
+    standings_[peer].paused = false;
     if (auto* const replica = std::exchange(replicas_[peer], nullptr)) {
         if (replica->keeper() != nullptr) replica->forget();
         const auto index = static_cast<unsigned>(peer);
@@ -115,6 +138,7 @@ void Neighbourhood::end_feed(std::size_t peer) {
 void Neighbourhood::load(std::size_t peer, summary::Replica& replica) {
     const bool works = next_ || (directory_ && directory_->loading());
     replicas_[peer] = &replica;
+    standings_[peer].paused = false;
     if (std::find(to_settle_.begin(), to_settle_.end(), peer) == to_settle_.end())
         to_settle_.push_back(peer);
     const auto index = static_cast<unsigned>(peer);
@@ -173,6 +197,8 @@ void Neighbourhood::show_next() {
         const auto peer = static_cast<unsigned>(i);
         next_->keeps_filter(peer) ? replica->move_to(*next_, peer) : replica->forget();
     }
+    for (std::size_t i = 0; i < standings_.size(); ++i)
+        if (standings_[i].paused) next_->deactivate(static_cast<unsigned>(i));
     directory_ = std::move(next_);
     next_.reset();
     changed_ = true;

@@ -28,8 +28,8 @@ struct PeerAccess {
 /// A peer's summary comes from a *feed*, which keeps a summary::Replica up to date. The
 /// SubscriberEnd of a link is the feed of that peer. A feed calls begin_feed(), load() for
 /// each whole summary, change() for each delta, set_in_sync() when the replica gains or loses step,
-/// and end_feed(). It owns the replica. Nothing here refers to links, so a reader of another
-/// format, such as Squid's cache digests, can be a feed as well.
+/// and end_feed() or pause_feed(). It owns the replica. Nothing here refers to links, so a reader
+/// of another format, such as Squid's cache digests, can be a feed as well.
 ///
 /// work() loads large directories in slices. A peer counts when it is in the directory of the
 /// latest view. A new peer takes a spare lane of that directory. If there is none, the
@@ -57,6 +57,12 @@ public:
     void begin_feed(std::size_t peer, PeerAccess access);
     /// The feed ends. Its replica and the peer's summary stop counting.
     void end_feed(std::size_t peer);
+    /// The feed ends, and its replica, which was in step, stays in place for the next one. The
+    /// peer's summary stops counting until resume_feed() or load(). Returns false, and changes
+    /// nothing, if the summary is not in the directory or another directory is being built.
+    bool pause_feed(std::size_t peer);
+    /// The next feed has brought that replica in step.
+    void resume_feed(std::size_t peer);
 
     /// Whether there is work in slices.
     bool busy() const;
@@ -95,12 +101,13 @@ public:
 
 private:
     struct Standing {
-        bool in_sync = false, lagging = false;
+        bool in_sync = false, lagging = false, paused = false;
     };
 
     /// Discarded directories, which are taken apart in slices. Any thread may add one.
     class Graveyard;
 
+    void hide(std::size_t peer);
     void begin_directory();
     void show_next();
     void settle_one();

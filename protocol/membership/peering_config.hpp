@@ -69,7 +69,7 @@ struct PeeringConfig {
     /// Memory limit of one peer's replica; larger shapes are refused.
     std::uint64_t max_summary_bytes = std::uint64_t{256} << 20;
     /// Bytes of announcements that wait for one slow subscriber. Beyond it one snapshot replaces
-    /// them.
+    /// them. As many bytes of deltas are kept for subscribers whose link broke.
     std::size_t max_queued_bytes = std::size_t{1} << 20;
     /// Unconfirmed invalidations that are kept, 32 bytes each. Beyond it a peer that is behind has
     /// to drop everything.

@@ -12,6 +12,7 @@ struct LinkCounters {
     std::uint64_t heartbeats_sent = 0, heartbeats_received = 0;
     std::uint64_t bytes_sent = 0, bytes_received = 0;
     std::uint64_t connects = 0;   // links to peers that came up
+    std::uint64_t resumed = 0;    // of these, links that needed no snapshot
     std::uint64_t overflows = 0;  // times that the queue of a peer was full
 };
 
@@ -73,6 +74,11 @@ inline constexpr base::CounterRow<LinkCounters> kLinkCounters[] = {
      "Heartbeats received on links from peers.", "hearsay_heartbeats_received_total"},
     {&LinkCounters::connects, "cluster.connects", "links",
      "Links to peers that came up, first ones and later ones.", "hearsay_link_connects_total"},
+    {&LinkCounters::resumed, "cluster.resumed", "links",
+     "Links to peers that went on where an earlier link had ended: the peer got the changes that "
+     "it "
+     "missed, in place of the whole summary.",
+     "hearsay_link_resumed_total"},
     {&LinkCounters::overflows, "cluster.overflows", "queues",
      "Times that more was waiting for a peer than the queue of its link holds, so that one "
      "snapshot "

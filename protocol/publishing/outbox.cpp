@@ -22,6 +22,15 @@ void Outbox::offer(const CheckHash& check) {
     push({check.epoch, check.generation, nullptr, check.hash});
 }
 
+void Outbox::go_on(std::uint64_t epoch, std::uint64_t generation,
+                   const std::vector<RecentDeltas::Payload>& deltas) {
+    snapshot_wanted_ = false;
+    ++counters_.resumed;
+    sent_epoch_ = epoch;
+    sent_generation_ = generation;
+    for (const auto& delta : deltas) push({epoch, ++generation, delta, 0});
+}
+
 void Outbox::push(Item item) {
     if (snapshot_wanted_ || leaving_) return;  // the snapshot will contain it
     queued_bytes_ += item.bytes();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "protocol/publishing/link_counters.hpp"
 #include "protocol/publishing/publisher.hpp"
@@ -14,11 +15,11 @@
 
 namespace protocol {
 
-/// The messages that one subscriber has yet to get, beginning with a snapshot. The link takes one
-/// message at a time when the socket has room. Memory is bounded at any speed of the subscriber:
-/// beyond the limit, one snapshot, made when its turn comes, replaces all waiting messages. While a
-/// snapshot is being made, heartbeats name the last sent generation, and announcements wait behind
-/// it. Reads no clock. One thread only.
+/// The messages that one subscriber has yet to get, beginning with a snapshot, or with the deltas
+/// that it missed. The link takes one message at a time when the socket has room. Memory is bounded
+/// at any speed of the subscriber: beyond the limit, one snapshot, made when its turn comes,
+/// replaces all waiting messages. While a snapshot is being made, heartbeats name the last sent
+/// generation, and announcements wait behind it. Reads no clock. One thread only.
 class Outbox {
 public:
     using TimePoint = Publisher::TimePoint;
@@ -34,6 +35,10 @@ public:
     void offer(const Announcement& announcement);
     void offer(const CheckHash& check);
     void want_snapshot() { snapshot_wanted_ = true; }
+    /// The subscriber holds the state of `epoch` and `generation` already: these deltas, which lead
+    /// on from there, go out in place of the first snapshot. Precondition: no message went out.
+    void go_on(std::uint64_t epoch, std::uint64_t generation,
+               const std::vector<RecentDeltas::Payload>& deltas);
     /// Sets the interval of heartbeats from the next one on.
     void beat_every(std::chrono::nanoseconds interval) { beats_.every(interval); }
     /// From now on only the goodbye goes out.

@@ -3,11 +3,15 @@
 #include <utility>
 
 #include "protocol/wire/frame.hpp"
+#include "summary/coding/judge.hpp"
 
 namespace protocol {
 
 Publisher::Publisher(const Config& config, TimePoint now)
-    : config_(config), own_(config.summary), check_due_(now + config.check_hash) {}
+    : config_(config),
+      own_(config.summary),
+      recent_(config.recent_bytes),
+      check_due_(now + config.check_hash) {}
 
 void Publisher::take_over(Publisher& earlier) {
     own_ = summary::OwnSummary(config_.summary, std::move(earlier.own_));
@@ -46,7 +50,7 @@ std::optional<Announcement> Publisher::announce(TimePoint now) {
         if (grow()) {
             first_unannounced_.reset();
             enough_ = false;
-            auto announcement = news();
+            auto announcement = news(nullptr);
             announcement.check = take_check(now);
             return announcement;
         }
@@ -54,16 +58,18 @@ std::optional<Announcement> Publisher::announce(TimePoint now) {
     auto delta = take_changes();
     enough_ = !own_.all_announced();
     if (!enough_) first_unannounced_.reset();
-    auto announcement = news();
-    announcement.delta = std::move(delta);
+    auto announcement = news(std::move(delta));
     if (!enough_) announcement.check = take_check(now);
     return announcement;
 }
 
-Announcement Publisher::news() const {
+/// The announcement of the present generation.
+Announcement Publisher::news(std::shared_ptr<const Bytes> delta) {
+    recent_.add(own_.epoch(), own_.generation(), delta);
     Announcement announcement;
     announcement.epoch = own_.epoch();
     announcement.generation = own_.generation();
+    announcement.delta = std::move(delta);
     return announcement;
 }
 
@@ -96,7 +102,7 @@ std::optional<Announcement> Publisher::work() {
         enough_ = false;
         // Keys came or went during the growth, and a fit checked only at changes may come too late.
         refit_ = !own_.suits();
-        return news();
+        return news(nullptr);
     }
     if (making_) make_image();
     return std::nullopt;
@@ -115,6 +121,15 @@ std::optional<CheckHash> Publisher::take_check(TimePoint now) {
 
 Heartbeat Publisher::heartbeat() const {
     return {own_.epoch(), own_.generation(), announced_objects()};
+}
+
+std::optional<std::vector<RecentDeltas::Payload>> Publisher::deltas_since(
+    std::uint64_t epoch, std::uint64_t generation) const {
+    if (epoch != own_.epoch()) return std::nullopt;
+    if (generation == own_.generation()) return std::vector<RecentDeltas::Payload>();
+    // A snapshot of a summary that fits its objects has at least half the bytes of the filter.
+    const auto snapshot_bytes = summary::replica_bytes(own_.descriptor()).value_or(0) / 2;
+    return recent_.since(epoch, generation, own_.generation(), snapshot_bytes);
 }
 
 std::shared_ptr<const SnapshotImage> Publisher::image() {

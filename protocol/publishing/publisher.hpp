@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "protocol/publishing/recent_deltas.hpp"
 #include "protocol/wire/codec.hpp"
 #include "protocol/wire/message.hpp"
 #include "summary/own/own_summary.hpp"
@@ -43,6 +45,9 @@ public:
         double announce_changed = 0.001;
         std::chrono::nanoseconds announce_delay = std::chrono::seconds(1);
         std::chrono::nanoseconds check_hash = std::chrono::seconds(10);
+        /// Of deltas kept for subscribers whose link broke: as much as one link may queue, so a
+        /// subscriber without a link has as long as one that reads nothing.
+        std::size_t recent_bytes = std::size_t{1} << 20;
     };
 
     Publisher(const Config& config, TimePoint now);
@@ -85,6 +90,11 @@ public:
     std::optional<CheckHash> check(TimePoint now);
 
     Heartbeat heartbeat() const;
+    /// The deltas that lead a replica of this epoch from `generation` to the present one. Returns
+    /// nullopt when it needs a snapshot: the deltas are no longer kept, or a snapshot is about as
+    /// short.
+    std::optional<std::vector<RecentDeltas::Payload>> deltas_since(std::uint64_t epoch,
+                                                                   std::uint64_t generation) const;
     /// The image of the present generation, shared by all that ask. Null while an older image is
     /// being made, or while a summary of much too large a size is being replaced; the caller asks
     /// again afterwards.
@@ -108,11 +118,12 @@ private:
     bool grow();
     std::shared_ptr<const SnapshotImage> image_of_now();
     bool make_image();
-    Announcement news() const;
+    Announcement news(std::shared_ptr<const Bytes> delta);
     std::optional<CheckHash> take_check(TimePoint now);
 
     Config config_;
     summary::OwnSummary own_;
+    RecentDeltas recent_;
     std::optional<TimePoint> first_unannounced_;
     bool enough_ = false;
     TimePoint check_due_;

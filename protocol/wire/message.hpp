@@ -63,9 +63,10 @@ struct SnapshotRequest {  // subscriber
 /// link (dial_report.hpp).
 inline constexpr std::uint64_t kListensElsewhere = 1;
 
-/// Features of a subscriber, as bits: it reads reports; it reads Renewals and soft invalidations. A
-/// build that lacks a feature sends 0 in its place.
-inline constexpr std::uint8_t kTakesReports = 1, kTakesRenewals = 2;
+/// Features of a subscriber, as bits: it reads reports; it reads Renewals and soft invalidations;
+/// the epoch and the generation of its first heartbeat may be those of a replica that an earlier
+/// link of the same instances left. A build that lacks a feature sends 0 in its place.
+inline constexpr std::uint8_t kTakesReports = 1, kTakesRenewals = 2, kResumes = 4;
 
 /// From the publisher: its last announcement, sent after all announcements. From the subscriber:
 /// the generation of its replica (all zero: none).

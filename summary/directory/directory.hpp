@@ -88,6 +88,10 @@ public:
     void forget(unsigned peer);
     /// The same, and the peer stops counting until it is loaded again. Cheap.
     void drop(unsigned peer);
+    /// The peer stops counting, and its summary stays and takes deltas, until activate().
+    void deactivate(unsigned peer);
+    /// Precondition: the peer's summary is loaded.
+    void activate(unsigned peer);
 
     std::uint64_t memory_bytes() const;
 
@@ -130,8 +134,6 @@ private:
     Place place(unsigned peer) const { return peer < places_.size() ? places_[peer] : Place{}; }
     void take_lane(std::size_t table, unsigned peer, const LaneSource& source);
     static LaneSource source(const Member& member);
-    void activate(unsigned peer);
-    void deactivate(unsigned peer);
     std::uint64_t load_slice(LoadJob& job, std::uint64_t words);
     void finish(const LoadJob& load_job);
 

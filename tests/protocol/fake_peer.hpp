@@ -77,6 +77,7 @@ public:
             const auto secrets = subscriber_->on_proof(*message);
             if (!secrets) return LinkEnd::end(secrets.error());
             secure(secrets->from_subscriber, secrets->from_publisher);
+            to_say_.push_front(Message(Heartbeat{}));  // it holds nothing of the summary
             to_say_.push_front(Message(Welcome{}));
             welcomed();
         }

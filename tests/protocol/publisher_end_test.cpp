@@ -51,6 +51,10 @@ TEST_F(PublisherEndTest, GreetsProvesItselfAndWaitsToBeWelcomed) {
     EXPECT_TRUE(end().up());
     EXPECT_EQ(publishing.owner.ups, 1);
     EXPECT_EQ(publishing.kept.counters.connects, 1U);
+    EXPECT_FALSE(end().next(kNow)) << "it does not know yet what b holds";
+    EXPECT_EQ(end().due(), TimePoint::max());
+    end().on_message(says<Heartbeat>(*b_end), kNow);
+    EXPECT_LE(end().due(), kNow);
     says<SnapshotBegin>(end());
     EXPECT_FALSE(end().over(kNow));
 }
@@ -340,6 +344,96 @@ TEST_F(PublisherEndTest, BeatsWhenItIsDueAndSendsASnapshotAgainWhenItIsAsked) {
     EXPECT_EQ(says<Heartbeat>(end(), due).epoch, a.state.publisher.own().epoch());
     end().on_message(SnapshotRequest{}, due);
     says<SnapshotBegin>(end(), due);
+}
+
+/// What a says after the welcome to a subscriber of the given first heartbeat.
+class PublisherEndResuming : public PublisherEndTest {
+protected:
+    PublisherEndResuming() {
+        for (std::uint64_t i = 0; i < 1000; ++i) store(i);
+        for (std::uint64_t i = 1000; i < 1005; ++i) store(i);
+    }
+    void store(std::uint64_t i) {
+        a.state.publisher.stored({i * 0x9e3779b97f4a7c15, i * 0xd1342543de82ef95}, kNow);
+        if (i >= 999) a.state.publisher.announce(kNow);
+    }
+    std::uint64_t epoch() const { return a.state.publisher.own().epoch(); }
+    std::uint64_t generation() const { return a.state.publisher.own().generation(); }
+    void greet(const Heartbeat& first) {
+        const auto challenge = challenge_of_b();
+        end().on_hello(HelloMessage(challenge), kNow);
+        b_end->on_hello(HelloMessage(says<Proof>(end())), kNow);
+        end().on_message(says<Welcome>(*b_end), kNow);
+        end().on_message(first, kNow);
+    }
+    Heartbeat holding(std::uint64_t of_epoch, std::uint64_t of_generation,
+                      std::uint8_t features = kResumes) const {
+        return {of_epoch, of_generation, kListensElsewhere, 1s, features};
+    }
+};
+
+TEST_F(PublisherEndResuming, ASubscriberGetsTheDeltasThatItMissed) {
+    greet(holding(epoch(), generation() - 2));
+    EXPECT_EQ(says<Delta>(end()).generation, generation() - 1);
+    EXPECT_EQ(says<Delta>(end()).generation, generation());
+    EXPECT_EQ(says<Heartbeat>(end()).generation, generation());
+    EXPECT_FALSE(end().next(kNow));
+    EXPECT_EQ(end().counters().snapshots_sent, 0U);
+    EXPECT_EQ(end().counters().resumed, 1U);
+    store(2000);
+    EXPECT_FALSE(end().next(kNow)) << "the test has yet to offer it";
+}
+
+TEST_F(PublisherEndResuming, ASubscriberThatMissedNothingGetsAHeartbeat) {
+    greet(holding(epoch(), generation()));
+    EXPECT_EQ(says<Heartbeat>(end()).generation, generation());
+    EXPECT_FALSE(end().next(kNow));
+}
+
+TEST_F(PublisherEndResuming, AChangeBetweenTheWelcomeAndTheHeartbeatIsAmongThem) {
+    const auto held = generation();
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), kNow);
+    b_end->on_hello(HelloMessage(says<Proof>(end())), kNow);
+    end().on_message(says<Welcome>(*b_end), kNow);
+    a.state.publisher.stored({1, 2}, kNow);
+    end().offer(*a.state.publisher.announce(kNow + 10s));
+    EXPECT_FALSE(end().next(kNow));
+    end().on_message(holding(epoch(), held), kNow);
+    EXPECT_EQ(says<Delta>(end()).generation, held + 1);
+    says<Heartbeat>(end());
+}
+
+TEST_F(PublisherEndResuming, AnyOtherStatementCostsASnapshot) {
+    const auto expect_snapshot = [this](const Heartbeat& first) {
+        publishing.end.emplace(a.state, publishing.owner, publishing.kept, "b", counting<Nonce>(1),
+                               kNow);
+        greet(first);
+        EXPECT_EQ(says<SnapshotBegin>(end()).generation, generation());
+        EXPECT_EQ(end().counters().resumed, 0U);
+    };
+    expect_snapshot(holding(0, 0));
+    expect_snapshot(holding(epoch(), 0));
+    expect_snapshot(holding(epoch(), generation() + 1));
+    expect_snapshot(holding(epoch() - 1, generation()));
+    expect_snapshot(holding(epoch() + 1, generation()));
+    expect_snapshot(holding(epoch(), generation(), kTakesReports));  // an earlier build
+}
+
+TEST_F(PublisherEndResuming, OnlyTheFirstHeartbeatIsAStatement) {
+    greet(holding(0, 0));
+    says<SnapshotBegin>(end());
+    end().on_message(holding(epoch(), generation()), kNow);
+    says<SnapshotPart>(end());
+}
+
+TEST_F(PublisherEndResuming, ARequestBeforeAnyHeartbeatBringsASnapshot) {
+    const auto challenge = challenge_of_b();
+    end().on_hello(HelloMessage(challenge), kNow);
+    b_end->on_hello(HelloMessage(says<Proof>(end())), kNow);
+    end().on_message(says<Welcome>(*b_end), kNow);
+    end().on_message(SnapshotRequest{}, kNow);
+    says<SnapshotBegin>(end());
 }
 
 TEST_F(PublisherEndTest, TheGoodbyeWaitsUntilAllInvalidationsAreConfirmed) {

@@ -195,6 +195,23 @@ TEST(Settling, QuotientFiltersMoveIntoTheDirectoryAndFollowItsSuccessors) {
         neighbours.change(0, *peers[0].announce());
         ASSERT_EQ(peers[0].check(), summary::ApplyResult::ok);
     }
+    // A directory that is built while a feed is paused takes its filter along, and hides it.
+    ASSERT_TRUE(neighbours.pause_feed(2));
+    EXPECT_FALSE(view->directory->is_active(2));
+    neighbours.add_peer(5, "n5");
+    neighbours.place(5, {"127.0.0.1", 3128});
+    peers.emplace_back(Kind::quotient, 5);
+    neighbours.load(5, peers[5].replica);
+    while (neighbours.busy()) neighbours.work();
+    if (auto next = neighbours.take_view()) view = std::move(next);
+    EXPECT_EQ(peers[2].replica.keeper(), view->directory.get());
+    EXPECT_FALSE(view->directory->is_active(2));
+    peers[2].store(11);
+    neighbours.change(2, *peers[2].announce());
+    EXPECT_EQ(peers[2].check(), summary::ApplyResult::ok);
+    neighbours.resume_feed(2);
+    EXPECT_TRUE(view->directory->is_active(2));
+
     neighbours.end_feed(3);
     EXPECT_EQ(peers[3].replica.keeper(), nullptr);
     EXPECT_FALSE(peers[3].replica.in_sync());

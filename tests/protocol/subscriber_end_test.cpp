@@ -49,7 +49,10 @@ TEST_F(SubscriberEndTest, ChallengesWelcomesAndFollows) {
     EXPECT_EQ(b.times_heard_of, 1);
     EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
     publishing.end->on_message(says<Welcome>(*end), kNow);
-    EXPECT_EQ(says<Heartbeat>(*end).objects, kListensElsewhere);
+    const auto beat = says<Heartbeat>(*end);
+    EXPECT_EQ(beat.objects, kListensElsewhere);
+    EXPECT_EQ(beat.features & kResumes, kResumes);
+    publishing.end->on_message(beat, kNow);
     pass(*publishing.end, *end, kNow);
     EXPECT_EQ(b.times_in_sync, 1);
     EXPECT_EQ(b.report().state, PeerState::in_sync);
@@ -157,7 +160,7 @@ TEST_F(SubscriberEndTest, AnotherConnectionOfTheSameRunTakesThePlaceOfTheFirst) 
     first.end.reset();
     EXPECT_EQ(b.report().state, PeerState::in_sync) << "the end of the first is not the peer's";
     EXPECT_EQ(b.report().last_end.reason(), "");
-    EXPECT_EQ(b.report().snapshots_received, 2U);
+    EXPECT_EQ(b.report().snapshots_received, 1U) << "the second went on from the first";
 }
 
 TEST_F(SubscriberEndTest, AnotherInstanceTakesThePlaceOnlyOfOneThatIsNotPlainlyAlive) {
@@ -376,6 +379,169 @@ TEST_F(SubscriberEndTest, APeerThatCannotBeAskedIsNotInStep) {
     EXPECT_FALSE(b.state.neighbours.can_be_asked(0));
     EXPECT_EQ(b.report().state, PeerState::no_address);
     EXPECT_FALSE(b.state.neighbours.take_view()->peers[0].can_be_asked());
+}
+
+/// A link from a to b, with a thousand objects at a, breaks.
+class SubscriberEndResuming : public SubscriberEndTest {
+protected:
+    SubscriberEndResuming() {
+        for (std::uint64_t i = 0; i < 1000; ++i) store(i);
+        a.state.publisher.announce(kNow);
+        break_link(kNow);
+    }
+    static summary::KeyHash key(std::uint64_t i) {
+        return {i * 0x9e3779b97f4a7c15, i * 0xd1342543de82ef95};
+    }
+    void store(std::uint64_t i) { a.state.publisher.stored(key(i), kNow); }
+    void break_link(TimePoint now) {
+        Connection link(a, b, now);
+        EXPECT_EQ(b.report().state, PeerState::in_sync);
+        link.end->over_because(make_error_code(Error::connection_closed), now);
+    }
+    bool sees(std::uint64_t i) {
+        if (auto next = b.state.neighbours.take_view()) view = std::move(next);
+        return view->directory->candidates({key(i), {}}).contains(0);
+    }
+    bool is_asked() {
+        if (auto next = b.state.neighbours.take_view()) view = std::move(next);
+        return view->peers[0].in_sync;
+    }
+    /// The snapshots that the next link needs, after which b sees the key.
+    std::uint64_t snapshots(std::uint64_t seen = 1, TimePoint now = kNow + 1s) {
+        const auto before = b.report().snapshots_received;
+        Connection link(a, b, now);
+        EXPECT_EQ(b.report().state, PeerState::in_sync);
+        EXPECT_TRUE(is_asked());
+        EXPECT_TRUE(sees(1));
+        EXPECT_TRUE(sees(seen));
+        return b.report().snapshots_received - before;
+    }
+    std::shared_ptr<const PeerView> view;
+};
+
+TEST_F(SubscriberEndResuming, APeerThatIsAwayDoesNotCount) {
+    EXPECT_FALSE(is_asked());
+    EXPECT_FALSE(sees(1));
+    EXPECT_EQ(view->peers[0].token, "");
+}
+
+TEST_F(SubscriberEndResuming, GoesOnWithWhatChangedMeanwhile) {
+    store(5000);
+    a.state.publisher.announce(kNow);
+    const auto bytes = b.report().announcement_bytes_received;
+    EXPECT_EQ(snapshots(5000), 0U);
+    EXPECT_LT(b.report().announcement_bytes_received - bytes, 100U);
+    EXPECT_EQ(b.report().resyncs, 0U);
+    EXPECT_EQ(b.times_in_sync, 2) << "each link says once that it is in step";
+}
+
+TEST_F(SubscriberEndResuming, GoesOnWhenNothingChanged) {
+    EXPECT_EQ(snapshots(), 0U);
+}
+
+TEST_F(SubscriberEndResuming, GoesOnAfterAnyNumberOfLinks) {
+    for (std::uint64_t i = 0; i < 5; ++i) {
+        store(5000 + i);
+        a.state.publisher.announce(kNow + 10s);
+        EXPECT_EQ(snapshots(5000 + i), 0U);
+    }
+}
+
+TEST_F(SubscriberEndResuming, APeerIsNotAskedWhileItsDeltasAreUnderWay) {
+    store(5000);
+    a.state.publisher.announce(kNow);
+    Publishing publishing(a);
+    const auto end = subscribing(b);
+    const auto proof = proof_for(*end, publishing);
+    end->on_hello(HelloMessage(proof), kNow);
+    publishing.end->on_message(says<Welcome>(*end), kNow);
+    publishing.end->on_message(says<Heartbeat>(*end), kNow);
+    end->on_message(says<Delta>(*publishing.end), kNow);
+    EXPECT_FALSE(is_asked());
+    EXPECT_EQ(b.report().state, PeerState::waiting_snapshot);
+    end->on_message(says<Heartbeat>(*publishing.end), kNow);
+    EXPECT_TRUE(is_asked());
+    EXPECT_TRUE(sees(5000));
+    const auto& own = a.state.publisher.own();
+    end->on_message(CheckHash{own.epoch(), own.generation(), own.check_hash()}, kNow);
+    EXPECT_EQ(b.report().state, PeerState::in_sync);
+    EXPECT_EQ(b.report().check_failures, 0U);
+}
+
+TEST_F(SubscriberEndResuming, AfterTooManyChangesASnapshotComes) {
+    for (std::uint64_t i = 0; i < 900; ++i) {
+        a.state.publisher.removed(key(i + 50), kNow);
+        store(5000 + i);
+        if (i % 100 == 0) a.state.publisher.announce(kNow + 10s);
+    }
+    EXPECT_EQ(snapshots(5000), 1U);
+}
+
+TEST_F(SubscriberEndResuming, AnotherSizeIsASnapshot) {
+    for (std::uint64_t i = 0; i < 20'000; ++i) store(5000 + i);
+    a.state.publisher.announce(kNow + 10s);
+    while (a.state.publisher.busy()) a.state.publisher.work();
+    EXPECT_EQ(snapshots(24'999), 1U);
+}
+
+TEST_F(SubscriberEndResuming, AnotherInstanceIsASnapshot) {
+    MachineNode restarted("a", "b", 9);
+    restarted.state.publisher.stored(key(7777), kNow);
+    restarted.state.publisher.announce(kNow);
+    Connection link(restarted, b, kNow + 1min);
+    EXPECT_EQ(b.report().snapshots_received, 2U);
+    EXPECT_TRUE(sees(7777));
+    EXPECT_FALSE(sees(1));
+}
+
+TEST_F(SubscriberEndResuming, AGoodbyeLeavesNothing) {
+    {
+        Connection link(a, b);
+        link.publishing.end->say_goodbye();
+        pass(*link.publishing.end, *link.end, kNow);
+        link.end->over_because(over(*link.end), kNow);
+    }
+    EXPECT_EQ(snapshots(), 1U);
+}
+
+TEST_F(SubscriberEndResuming, AReplicaThatFailedItsCheckIsNotKept) {
+    {
+        Connection link(a, b);
+        const auto& own = a.state.publisher.own();
+        link.end->on_message(CheckHash{own.epoch(), own.generation(), 1}, kNow);
+        EXPECT_EQ(b.report().check_failures, 1U);
+        link.end->over_because(make_error_code(Error::connection_closed), kNow);
+    }
+    EXPECT_EQ(snapshots(), 1U);
+}
+
+TEST_F(SubscriberEndResuming, ASnapshotThatIsCutLeavesTheReplicaBeforeIt) {
+    {
+        Connection link(a, b);
+        const auto& own = a.state.publisher.own();
+        link.end->on_message(
+            SnapshotBegin{own.epoch(), own.generation(), 1000, own.descriptor(), 1000}, kNow);
+        link.end->on_message(SnapshotPart{base::ByteView()}, kNow);
+        link.end->over_because(make_error_code(Error::connection_closed), kNow);
+    }
+    EXPECT_EQ(snapshots(), 0U);
+}
+
+TEST_F(SubscriberEndResuming, APeerThatStaysAwayIsForgotten) {
+    b.feeds.tidy(kNow + 9min);
+    EXPECT_EQ(snapshots(1, kNow + 9min), 0U);
+    break_link(kNow + 9min);
+    b.feeds.tidy(kNow + 20min);
+    EXPECT_EQ(snapshots(1, kNow + 20min), 1U);
+}
+
+TEST_F(SubscriberEndResuming, APeerThatIsRemovedIsForgotten) {
+    b.feeds.remove_peer(0);
+    b.state.neighbours.remove_peer(0);
+    b.state.neighbours.add_peer(0, "a");
+    b.state.neighbours.place(0, {"127.0.0.1", 3128});
+    b.feeds.add_peer(0, kNow);
+    EXPECT_EQ(snapshots(), 1U);
 }
 
 TEST_F(SubscriberEndTest, ReportsToThePublisherWhyItsOwnLinkFails) {

@@ -226,6 +226,82 @@ TEST_F(SyncSessionTest, AFirstSnapshotThatNeverComesIsAskedFor) {
     EXPECT_EQ(session.next(kNow), Message(SnapshotRequest{}));
 }
 
+/// A session that goes on from generation 7, which an earlier one left.
+class SyncSessionResuming : public SyncSessionTest {
+protected:
+    SyncSessionResuming() {
+        in_sync_at(7);
+        auto left = session.leave_replica();
+        EXPECT_TRUE(left);
+        next.emplace(SyncSession::Config{1 << 20, 500ms}, kNow, 0, 0, std::move(left));
+    }
+    std::optional<Action> hear(const Message& message, SyncSession::TimePoint now = kNow) {
+        return next->on_message(message, now);
+    }
+    std::optional<SyncSession> next;
+};
+
+TEST_F(SyncSessionResuming, SaysWhatItHoldsAndIsNotInStepYet) {
+    EXPECT_FALSE(next->in_sync());
+    EXPECT_EQ(next->next(kNow), Message(Heartbeat{kEpoch, 7, kListensElsewhere, 500ms}));
+}
+
+TEST_F(SyncSessionResuming, DeltasAndTheHeartbeatBehindThemPutItInStep) {
+    EXPECT_EQ(hear(delta(8)), Action(Change{kChanges}));
+    EXPECT_FALSE(next->in_sync()) << "more may follow";
+    EXPECT_EQ(hear(heartbeat(8)), Action(SyncSession::Resume{}));
+    EXPECT_TRUE(next->in_sync());
+    EXPECT_EQ(hear(heartbeat(8)), std::nullopt);
+    EXPECT_EQ(hear(CheckHash{kEpoch, 8, check_hash_of({3, 40, 77})}), std::nullopt);
+    EXPECT_TRUE(next->in_sync());
+}
+
+TEST_F(SyncSessionResuming, AHeartbeatWithoutAnEpochLetsItWaitAndThenAsk) {
+    EXPECT_EQ(hear(heartbeat(0, 0)), std::nullopt);
+    EXPECT_FALSE(next->in_sync());
+    EXPECT_EQ(next->counters().resyncs, 0U);
+    EXPECT_EQ(hear(heartbeat(0, 0), kNow + 2s), std::nullopt);
+    EXPECT_EQ(next->next(kNow), Message(SnapshotRequest{}));
+    EXPECT_EQ(hear(delta(8)), std::nullopt) << "the snapshot will contain it";
+}
+
+TEST_F(SyncSessionResuming, ASnapshotInPlaceOfDeltasIsTaken) {
+    EXPECT_EQ(hear(heartbeat(0, 0)), std::nullopt);
+    EXPECT_EQ(hear(begin(9)), std::nullopt);
+    EXPECT_FALSE(next->in_sync());
+    EXPECT_EQ(hear(SnapshotPart{kSnapshot}), Action(Load{}));
+    EXPECT_TRUE(next->in_sync());
+    EXPECT_EQ(next->replica().generation(), 9U);
+    EXPECT_EQ(hear(delta(10)), Action(Change{kChanges}));
+}
+
+TEST_F(SyncSessionResuming, AnotherEpochAGapAndAHeartbeatAheadOfTheDeltasAskForASnapshot) {
+    for (const Message& wrong : {Message(delta(8, kEpoch + 1)), Message(delta(9)),
+                                 Message(heartbeat(8)), Message(heartbeat(7, kEpoch + 1))}) {
+        SyncSession first{{1 << 20, 500ms}, kNow};
+        first.on_message(begin(7), kNow);
+        first.on_message(SnapshotPart{kSnapshot}, kNow);
+        SyncSession second{{1 << 20, 500ms}, kNow, 0, 0, first.leave_replica()};
+        EXPECT_EQ(second.on_message(wrong, kNow), std::nullopt);
+        EXPECT_EQ(second.next(kNow), Message(SnapshotRequest{}));
+        EXPECT_FALSE(second.in_sync());
+        EXPECT_FALSE(second.leave_replica());
+    }
+}
+
+TEST_F(SyncSessionResuming, ItMayBreakAgainAndGoOn) {
+    ASSERT_TRUE(hear(delta(8)));
+    auto left = next->leave_replica();
+    ASSERT_TRUE(left);
+    SyncSession third{{1 << 20, 500ms}, kNow, 0, 0, std::move(left)};
+    EXPECT_EQ(third.next(kNow), Message(Heartbeat{kEpoch, 8, kListensElsewhere, 500ms}));
+    EXPECT_EQ(third.on_message(heartbeat(8), kNow), Action(SyncSession::Resume{}));
+}
+
+TEST_F(SyncSessionTest, ASessionWithoutASnapshotLeavesNothing) {
+    EXPECT_FALSE(session.leave_replica());
+}
+
 TEST_F(SyncSessionTest, BeatsAtTheGivenIntervalAndPromisesIt) {
     in_sync_at(7);
     session.beat_every(8s);
