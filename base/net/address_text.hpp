@@ -18,7 +18,7 @@ public:
     AddressText() = default;
     AddressText(std::string_view text)
         : size_(static_cast<std::uint8_t>(std::min(text.size(), kMost))) {
-        std::memcpy(bytes_.data(), text.data(), size_);
+        if (size_ > 0) std::memcpy(bytes_.data(), text.data(), size_);
     }
 
     std::string_view text() const { return {bytes_.data(), size_}; }

@@ -24,7 +24,7 @@ public:
 
     ShortText& append(std::string_view text) {
         if (text.size() > bytes_.size() - used_) return append_long(text);
-        std::memcpy(bytes_.data() + used_, text.data(), text.size());
+        if (!text.empty()) std::memcpy(bytes_.data() + used_, text.data(), text.size());
         used_ += text.size();
         return *this;
     }

@@ -31,6 +31,14 @@ Freshness block_freshness() {
     return freshness;
 }
 
+/// The origin overtook the peer, and not only because its rate was to be learnt.
+void note_slow(const Cache& cache, const FetchJob& job, const std::string& peer) {
+    auto& slow = job.wanted.block->peers->slow;
+    const auto& origin = job.wanted.request->origin()->key;
+    if (!cache.upstream.origin_times.rate_of(origin).known()) return;
+    if (std::ranges::find(slow, peer) == slow.end()) slow.push_back(peer);
+}
+
 }  // namespace
 
 Delivery::Delivery(Cache& cache, FetchJob& job) : cache_(cache), job_(job), writer_(cache, job) {}
@@ -173,9 +181,7 @@ asio::awaitable<PeerVerdict> Delivery::run(Exchange& exchange, const ReceivedHea
         cache_.upstream.origin_times.fetched(origin->key, from.took + (Clock::now() - began));
     const auto left = rest && rest->took_over() && came == FetchError::abandoned;
     const auto& block = job_.wanted.block;
-    // Not if its rate was only to be learnt.
-    if (left && block && cache_.upstream.origin_times.rate_of(origin->key).known())
-        block->peers->slow.push_back(peer);
+    if (left && block) note_slow(cache_, job_, peer);
     const auto end =
         end_of_body(left ? FetchError::body_timeout : came, job_.progress.given_up, can_resume);
     auto error = end.error;

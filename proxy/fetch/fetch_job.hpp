@@ -28,8 +28,8 @@ struct PeersOfStream {
     /// Announce the target and turned out to lack it in one piece. They get no request for a block
     /// that they do not announce.
     PeerNames in_parts;
-    /// The origin overtook them inside a block. They get no more requests, and the stream follows
-    /// no other node's fetch either.
+    /// The origin overtook them inside a block. They get no more requests, and the stream leaves
+    /// their fetches. Behind the second one, it follows no other node either.
     PeerNames slow;
     std::string followed;  // the node that fetched the last block which came from a peer's fetch
     std::string left;      // whose fetch was much slower than the origin, once for each stream

@@ -22,6 +22,10 @@ constexpr std::chrono::seconds kMeetForLarge{1};
 /// How long the next block of a run is waited for. A node whose connections fail is known sooner.
 constexpr std::chrono::seconds kRunAtMost{20};
 
+/// A stream that the origin has overtaken at so many peers may still follow another. One such peer
+/// may have stopped; several give at a small bandwidth, so the next would, too.
+constexpr std::size_t kSlowPeers = 1;
+
 }  // namespace
 
 FetchMeeting::FetchMeeting(Cache& cache, FetchJob& job, Delivery& delivery, FetchPeers& peers)
@@ -39,7 +43,7 @@ bool FetchMeeting::is_possible() const {
 }
 
 bool FetchMeeting::may_meet_for(const WantedBlock& block) const {
-    return block.peers->slow.empty() && !peers_.is_just_invalidated(Clock::now());
+    return block.peers->slow.size() <= kSlowPeers && !peers_.is_just_invalidated(Clock::now());
 }
 
 asio::awaitable<bool> FetchMeeting::follow(Meeting meeting, TakeHit take) {
@@ -234,7 +238,9 @@ bool FetchMeeting::is_silent(const std::string& node) const {
 }
 
 bool FetchMeeting::has_left(const std::string& node) const {
-    return job_.wanted.block && job_.wanted.block->peers->left == node;
+    if (!job_.wanted.block) return false;
+    const auto& peers = *job_.wanted.block->peers;
+    return peers.left == node || std::ranges::find(peers.slow, node) != peers.slow.end();
 }
 
 /// A run may be as slow as its origin, and is ahead of none of its readers. Where the origin has
