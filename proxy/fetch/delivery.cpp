@@ -31,7 +31,7 @@ Freshness block_freshness() {
     return freshness;
 }
 
-/// The origin overtook the peer, and not only because its rate was to be learnt.
+/// The origin overtook the peer, and its rate is known.
 void note_slow(const Cache& cache, const FetchJob& job, const std::string& peer) {
     auto& slow = job.wanted.block->peers->slow;
     const auto& origin = job.wanted.request->origin()->key;
@@ -133,10 +133,9 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, Resume
         const auto& times = cache_.upstream.origin_times;
         const auto& key = job_.wanted.request->origin()->key;
         const auto& block = job_.wanted.block;
-        const auto pace = block ? pace_for_block : pace_of_origin;
         watch.pace.emplace(
             watch.silence_at_most,
-            [&times, &key, pace] { return pace(times.of(key), times.rate_of(key)); },
+            [&times, &key] { return pace_of_origin(times.of(key), times.rate_of(key)); },
             block ? block->stream : StreamOfBodies());
         watch.look_elsewhere = [this, rest, &exchange] {
             if (job_.from.follows_run) return leaves_run();

@@ -22,12 +22,6 @@ OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies) {
     return pace;
 }
 
-OriginPace pace_for_block(const RoundTrip& answers, const BodyRate& bodies) {
-    auto pace = pace_of_origin(answers, bodies);
-    if (!bodies.known()) pace.bytes_per_second = kRateToLearn;
-    return pace;
-}
-
 PeerResponsePace::Advice PeerResponsePace::waited(Duration time, std::uint64_t bytes,
                                                   const std::optional<std::uint64_t>& missing) {
     time_ += time;

@@ -23,8 +23,6 @@ inline constexpr unsigned kMuchSooner = 4;
 /// The expected rate of an origin whose bodies are unknown: a first window (RFC 6928) in the time
 /// of one response, up to the second figure, in bytes/s.
 inline constexpr std::uint64_t kFirstWindowBytes = 14'600, kExpectedRateMax = 1'000'000;
-/// The same for blocks.
-inline constexpr std::uint64_t kRateToLearn = 100'000'000;
 /// The expected time of an origin whose responses are unknown, too.
 inline constexpr std::chrono::seconds kUnknownResponse{1};
 /// Bytes that may come from both. If the peer sends more until the origin responds, it is no longer
@@ -37,9 +35,6 @@ struct OriginPace {
     std::uint64_t bytes_per_second = 1;  // from there on
 };
 OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies);
-/// The same for a block. An origin of unknown rate is taken for a fast one, because its answer for
-/// one block makes the rate known, and the stream behind that block gains by it.
-OriginPace pace_for_block(const RoundTrip& answers, const BodyRate& bodies);
 
 /// The stream of a reader that wants several bodies one behind the other, as the blocks of one.
 struct StreamOfBodies {

@@ -77,11 +77,6 @@ TEST(PeerResponsePace, OfABlockIsJudgedByTheStreamBehindIt) {
     EXPECT_EQ(third({100 * kMiB, 5}), Advice::goes_on) << "five such blocks come at a time";
 }
 
-TEST(OriginPace, OfUnknownRateIsTriedForABlock) {
-    EXPECT_EQ(pace_for_block({}, {}).bytes_per_second, kRateToLearn);
-    EXPECT_LT(pace_of_origin({}, {}).bytes_per_second, kRateToLearn);
-}
-
 TEST(PeerResponsePace, TakesABodyOfUnknownLengthForTwiceWhatHasCome) {
     auto pace = pace_beside(kFast);
     EXPECT_EQ(pace.waited(3s, 30'000, std::nullopt), Advice::goes_on) << "3 s more";
