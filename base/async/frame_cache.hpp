@@ -15,8 +15,8 @@ namespace base {
 /// The memory of coroutine frames that have ended, for the next ones of the same thread. One list
 /// for each size of kStep bytes takes the place of Asio's own search through all frames that it
 /// keeps, which took 63 instructions for a frame of a stored miss and 22 for its end. Asio keeps no
-/// frame above 1,020 bytes. A thread keeps kMost frames of one size, and
-/// frees all at its end. A frame may end in another thread than it began in.
+/// frame above 1,020 bytes. A thread keeps kMost frames of one size, and frees all at its end. A
+/// frame may end in another thread than it began in.
 class FrameCache {
 public:
     static constexpr std::size_t kStep = 64;   // bytes

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 namespace base {
@@ -18,7 +17,7 @@ public:
     AddressText() = default;
     AddressText(std::string_view text)
         : size_(static_cast<std::uint8_t>(std::min(text.size(), kMost))) {
-        if (size_ > 0) std::memcpy(bytes_.data(), text.data(), size_);
+        std::copy_n(text.data(), size_, bytes_.data());
     }
 
     std::string_view text() const { return {bytes_.data(), size_}; }

@@ -162,10 +162,8 @@ void BlockRun::note_fetcher() {
     const auto& request = *job_.wanted.request;
     const auto& config = request.config();
     if (!config.cluster || !may_fetch_once(request)) return;
-    auto& fetchers = cache_.shared.cooperation.fetchers;
     const auto target = cache_.shared.key_hasher(request.key.uri());
-    const auto known = fetchers.of(target, Clock::now());
-    if (known.empty() || known == config.node) fetchers.note(target, config.node, Clock::now());
+    cache_.shared.cooperation.fetchers.note_unless_other(target, config.node, Clock::now());
 }
 
 void BlockRun::came(std::uint64_t bytes) {

@@ -133,10 +133,15 @@ FillWriter::Watch Delivery::watch_of(Exchange& exchange, Fill::From from, Resume
         const auto& times = cache_.upstream.origin_times;
         const auto& key = job_.wanted.request->origin()->key;
         const auto& block = job_.wanted.block;
+        StreamOfBodies stream;
+        if (block) stream = {block->bytes_behind, {block->peers, &block->peers->bytes_given}};
+        const auto wanted = block ? WantedBody::block : WantedBody::whole;
         watch.pace.emplace(
             watch.silence_at_most,
-            [&times, &key] { return pace_of_origin(times.of(key), times.rate_of(key)); },
-            block ? block->stream : StreamOfBodies());
+            [&times, &key, wanted] {
+                return pace_of_origin(times.of(key), times.rate_of(key), wanted);
+            },
+            std::move(stream));
         watch.look_elsewhere = [this, rest, &exchange] {
             if (job_.from.follows_run) return leaves_run();
             rest->ask_beside(exchange);

@@ -149,8 +149,7 @@ bool Fetch::start_peer(HedgedFetch& race, PeerRequestPlan& plan, const PeerTurns
     auto attempt = std::make_shared<PeerAttempt>(
         cache_.upstream, peer, PeerPatience{next.budget, plan.latest()}, next.turn.promised);
     if (!whom.beside_the_origin) attempt->alone = next.budget;
-    attempt->request.note_in(job_.from.peers_asked);
-    attempt->request.belong_to(job_.wanted.request->trace);
+    peers_.show(attempt->request);
     meeting_.asked(peer->node);
     return race.start(std::move(attempt), std::move(text));
 }
@@ -355,8 +354,7 @@ PeerPatience Fetch::patience_for_copies() const {
 
 /// Asks for the copy that a peer has announced, although it is stale; `word` says what for.
 asio::awaitable<PeerVerdict> Fetch::ask_for_copy(PeerRequest& asked, std::string_view word) {
-    asked.note_in(job_.from.peers_asked);
-    asked.belong_to(job_.wanted.request->trace);
+    peers_.show(asked);
     auto text = peers_.request_text(asked.peer().token, Clock::now(), word);
     const auto verdict = co_await asked.send(std::move(text), true);
     co_return verdict;

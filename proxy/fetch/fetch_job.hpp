@@ -9,7 +9,6 @@
 
 #include "base/async/task_group.hpp"
 #include "proxy/fetch/cache.hpp"
-#include "proxy/fetch/peer_response_pace.hpp"
 #include "proxy/fetch/retry_plan.hpp"
 #include "proxy/http/cache_control.hpp"
 #include "proxy/http/range.hpp"
@@ -33,6 +32,7 @@ struct PeersOfStream {
     PeerNames slow;
     std::string followed;  // the node that fetched the last block which came from a peer's fetch
     std::string left;      // whose fetch was much slower than the origin, once for each stream
+    std::uint64_t bytes_given = 0;  // by all of them
 };
 
 /// A block of a body that is stored in blocks.
@@ -47,9 +47,7 @@ struct WantedBlock {
         {};  // end of a block: the origin is asked for all bytes up to it
     /// Shared by the jobs of one stream, all on one worker, and changed while they run. Never null.
     std::shared_ptr<PeersOfStream> peers = std::make_shared<PeersOfStream>();
-    /// The bytes that the stream wants behind this block, and how many of its blocks come from
-    /// peers at a time.
-    StreamOfBodies stream = {};
+    std::uint64_t bytes_behind = 0;  // that the stream wants, too
 
     /// The range that the origin is asked for: this block, and those that the reader wants next.
     ByteRange to_ask() const { return {range.first, up_to.value_or(range.last)}; }

@@ -97,6 +97,15 @@ void FetchMeeting::note_fetcher(std::string_view node) const {
     cache_.shared.cooperation.fetchers.note(meeting_key(), node, Clock::now());
 }
 
+/// That node gives what this request wants. One of blocks may come from another node than the one
+/// that fetches the body.
+void FetchMeeting::note_followed(const std::string& node) const {
+    if (!job_.wanted.block) return note_fetcher(node);
+    job_.wanted.block->peers->followed = node;
+    if (peers_.peer_to_ask(node))
+        cache_.shared.cooperation.fetchers.note_unless_other(meeting_key(), node, Clock::now());
+}
+
 /// The node that fetched it gave nothing, and this one takes its place.
 void FetchMeeting::note_own_fetch() const {
     if (job_.wanted.block) job_.wanted.block->peers->followed.clear();
@@ -205,12 +214,9 @@ asio::awaitable<bool> FetchMeeting::ask_who_fetches(Meeting& meeting, std::strin
     // More than a head is at stake: a busy node is waited for, before much is fetched twice. A
     // client whose response has come from the origin already waits for a short time only.
     const auto is_worth_more = job_.wanted.block || job_.result.fill->coming();
-    const auto patience = is_worth_more ? std::max<std::chrono::nanoseconds>(
-                                              config_.constants.peers.meet_at_most, kMeetForLarge)
-                                        : config_.constants.peers.meet_at_most;
+    const auto patience = is_worth_more ? time_for_large() : config_.constants.peers.meet_at_most;
     PeerRequest asked(upstream, peer, {patience, patience});
-    asked.note_in(job_.from.peers_asked);
-    asked.belong_to(job_.wanted.request->trace);
+    peers_.show(asked);
     const auto verdict = co_await asked.send(std::move(text), false);
     if (verdict == PeerVerdict::hit) {  // stored there since its last announcement
         const auto taken = co_await take(asked);
@@ -250,9 +256,11 @@ std::chrono::nanoseconds FetchMeeting::time_to_follow() const {
     if (job_.wanted.block) return std::min<std::chrono::nanoseconds>(at_most, kRunAtMost);
     const auto& origin = job_.wanted.request->origin()->key;
     const auto usual = follow_at_most(cache_.upstream.origin_times.of(origin), at_most);
-    return is_large_ ? std::min(usual, std::max<std::chrono::nanoseconds>(
-                                           config_.constants.peers.meet_at_most, kMeetForLarge))
-                     : usual;
+    return is_large_ ? std::min(usual, time_for_large()) : usual;
+}
+
+std::chrono::nanoseconds FetchMeeting::time_for_large() const {
+    return std::max<std::chrono::nanoseconds>(config_.constants.peers.meet_at_most, kMeetForLarge);
 }
 
 /// Waits for the response of the node that fetches, as long as that node is in step.
@@ -268,8 +276,7 @@ asio::awaitable<FetchMeeting::Followed> FetchMeeting::follow_node(const std::str
     auto attempt =
         std::make_shared<PeerAttempt>(upstream, *peer, PeerPatience{patience, patience}, false);
     attempt->request.waits_for_fetch();
-    attempt->request.note_in(job_.from.peers_asked);
-    attempt->request.belong_to(job_.wanted.request->trace);
+    peers_.show(attempt->request);
     if (text.empty() || !race.start(attempt, std::move(text))) co_return Followed::elsewhere;
     while (race.take_ended() == nullptr) {
         if (!peers_.peer_in_step(node) || has_left(node)) co_return Followed::in_vain;
@@ -277,9 +284,7 @@ asio::awaitable<FetchMeeting::Followed> FetchMeeting::follow_node(const std::str
     }
     if (*attempt->verdict == PeerVerdict::hit) {
         race.won_by(attempt.get());
-        const auto known = cache_.shared.cooperation.fetchers.of(meeting_key(), Clock::now());
-        if (!job_.wanted.block || known.empty() || known == node) note_fetcher(node);
-        if (job_.wanted.block) job_.wanted.block->peers->followed = node;
+        note_followed(node);
         await_rest_elsewhere();
         const auto* fetcher = find(attempt->request.exchange().head().fields, kFetcherField);
         job_.from.follows_run = job_.wanted.block && fetcher && fetcher->value == node;

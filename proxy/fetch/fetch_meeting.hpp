@@ -75,9 +75,11 @@ private:
                                                  const TakeHit& take);
     boost::asio::awaitable<Followed> follow_node(const std::string& node, const TakeHit& take);
     std::chrono::nanoseconds time_to_follow() const;
+    std::chrono::nanoseconds time_for_large() const;
     boost::asio::awaitable<bool> find_rest(std::string node);
     boost::asio::awaitable<bool> take_rest(PeerRequest& asked);
     void note_own_fetch() const;
+    void note_followed(const std::string& node) const;
 
     Cache& cache_;
     const LoadedConfig& config_;

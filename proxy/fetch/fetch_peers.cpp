@@ -162,6 +162,11 @@ bool FetchPeers::learn_selecting_fields(const Head& refusal) {
     return !std::exchange(selects_better_, true);
 }
 
+void FetchPeers::show(PeerRequest& request) const {
+    request.note_in(job_.from.peers_asked);
+    request.belong_to(job_.wanted.request->trace);
+}
+
 void FetchPeers::learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin,
                             Time now) const {
     auto& upstream = cache_.upstream;

@@ -59,6 +59,9 @@ public:
     /// get that request.
     bool learn_selecting_fields(const Head& refusal);
 
+    /// The request counts in the log and the trace of the client's request.
+    void show(PeerRequest& request) const;
+
     /// Learns from a request that has ended: its gain in time, and what it shows of the peer's
     /// summary. `of_use`: it was the result. `origin`: the origin's usual time.
     void learn_from(PeerAttempt& ended, bool of_use, const RoundTrip& origin, Time now) const;

@@ -30,10 +30,6 @@ std::size_t rendered_bytes(Fields received, std::string_view node) {
     return bytes;
 }
 
-void append_line(base::ShortText& out, const Field& line) {
-    out.append(line.name).append(": "sv).append(line.value).append("\r\n"sv);
-}
-
 }  // namespace
 
 void append_status_line(std::string& out, unsigned code) {
@@ -46,10 +42,6 @@ void append_status_line(std::string& out, unsigned code) {
         text.append({reason.data(), reason.size()});
     }
     text.append("\r\n"sv);
-}
-
-void append_line(std::string& out, const Field& line) {
-    out.append(line.name).append(": "sv).append(line.value).append("\r\n"sv);
 }
 
 void append_chunk_size(std::string& out, std::uint64_t bytes) {

@@ -16,7 +16,11 @@ class StoredFields;
 
 /// "HTTP/1.1 200 OK\r\n"; the reason phrase is the standard one.
 void append_status_line(std::string& out, unsigned code);
-void append_line(std::string& out, const Field& line);
+/// `out`: a std::string or a ShortText.
+void append_line(auto& out, const Field& line) {
+    constexpr std::string_view colon = ": ", end = "\r\n";
+    out.append(line.name).append(colon).append(line.value).append(end);
+}
 /// The line before a chunk's data (RFC 9112 §7.1).
 void append_chunk_size(std::string& out, std::uint64_t bytes);
 

@@ -189,8 +189,7 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
         return;
     }
     block.promised = likely_peer(body_.key_of(block.range)).has_value();
-    job->wanted.block->stream.bytes_behind = range_.last - std::min(block.range.last, range_.last);
-    if (block.promised) job->wanted.block->stream.at_a_time = kBlocksAhead + 1;
+    job->wanted.block->bytes_behind = range_.last - std::min(block.range.last, range_.last);
     job->wanted.block->up_to = end_of_missing(block.range);
     if (job->wanted.block->up_to) follows_ = true;
     fetched_ = job->wanted.block->to_ask();

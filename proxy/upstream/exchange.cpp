@@ -73,7 +73,7 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
         if (take_kept(target, kept))
             error = begin_on_connection(target, kept);
         else
-            error = co_await connect(target, connect_by, kept);
+            error = co_await acquire(target, connect_by, kept);
         // A TLS handshake may be cut as well as the bytes behind it.
         const auto refused = error == FetchError::connect_failed || error == FetchError::reset;
         if (refused && first && request.may_retry) continue;
@@ -103,11 +103,17 @@ asio::awaitable<FetchError> Exchange::run(const UpstreamTarget& target, const Re
 
 asio::awaitable<FetchError> Exchange::connect(const UpstreamTarget& target,
                                               Clock::time_point deadline, ConnectionReuse kept) {
-    if (!take_kept(target, kept)) {
-        auto acquired = co_await pool_.acquire(target, deadline, kept);
-        if (!acquired) co_return acquired.error();
-        connection_ = std::move(*acquired);
-    }
+    if (take_kept(target, kept)) co_return begin_on_connection(target, kept);
+    const auto error = co_await acquire(target, deadline, kept);
+    co_return error;
+}
+
+/// Gets a connection after take_kept() has found none.
+asio::awaitable<FetchError> Exchange::acquire(const UpstreamTarget& target,
+                                              Clock::time_point deadline, ConnectionReuse kept) {
+    auto acquired = co_await pool_.acquire(target, deadline, kept);
+    if (!acquired) co_return acquired.error();
+    connection_ = std::move(*acquired);
     co_return begin_on_connection(target, kept);
 }
 

@@ -209,6 +209,8 @@ private:
         bool of_client = false;  // by a connection of one client
     };
 
+    boost::asio::awaitable<FetchError> acquire(const UpstreamTarget& target,
+                                               Clock::time_point deadline, ConnectionReuse kept);
     bool take_kept(const UpstreamTarget& target, ConnectionReuse kept);
     FetchError begin_on_connection(const UpstreamTarget& target, ConnectionReuse kept);
     boost::asio::awaitable<FetchError> read_received(Clock::time_point deadline);

@@ -1,7 +1,7 @@
 #include "proxy/upstream/request_snapshot.hpp"
 
+#include <algorithm>
 #include <boost/beast/http/field.hpp>
-#include <cstring>
 #include <utility>
 
 #include "base/text/short_text.hpp"
@@ -47,8 +47,7 @@ void append_trace(std::string& out, const RequestSnapshot& request, const TraceC
 
 /// Copies `text` to `at`, which is its end afterwards, and returns the copy.
 std::string_view put(char*& at, std::string_view text) {
-    std::memcpy(at, text.data(), text.size());
-    at += text.size();
+    at = std::ranges::copy(text, at).out;
     return {at - text.size(), text.size()};
 }
 

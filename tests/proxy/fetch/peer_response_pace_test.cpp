@@ -62,19 +62,22 @@ TEST(PeerResponsePace, IsComparedWithWhatIsKnownOfTheOriginByThen) {
 }
 
 TEST(PeerResponsePace, OfABlockIsJudgedByTheStreamBehindIt) {
-    // A third of the origin's rate, and the block itself is almost there.
-    const auto third = [](StreamOfBodies stream) {
-        return PeerResponsePace(
-                   3s,
-                   [] {
-                       return OriginPace{20ms, 10 * kMiB};
-                   },
-                   stream)
-            .waited(3s, 6 * kMiB, kMiB);
+    // A fifth of the origin's rate, and the block itself is almost there.
+    EXPECT_EQ(pace_beside(kFast).waited(3s, 6 * kMiB, kMiB), Advice::goes_on);
+    PeerResponsePace pace(3s, [] { return kFast; }, {100 * kMiB, {}});
+    EXPECT_EQ(pace.waited(3s, 6 * kMiB, kMiB), Advice::look_elsewhere);
+}
+
+TEST(PeerResponsePace, OfOneBlockIsThatOfAllThatComeBesideIt) {
+    const auto came = std::make_shared<std::uint64_t>(100 * kMiB);  // long ago
+    const auto one_of_them = [&came] {
+        return PeerResponsePace(3s, [] { return kFast; }, {100 * kMiB, came});
     };
-    EXPECT_EQ(third({}), Advice::goes_on);
-    EXPECT_EQ(third({100 * kMiB, 1}), Advice::look_elsewhere);
-    EXPECT_EQ(third({100 * kMiB, 5}), Advice::goes_on) << "five such blocks come at a time";
+    auto late = one_of_them();
+    auto early = one_of_them();
+    EXPECT_EQ(early.waited(1s, 20 * kMiB, kMiB), Advice::goes_on);
+    EXPECT_EQ(late.waited(3s, kMiB / 64, kMiB), Advice::goes_on) << "its turn comes later";
+    EXPECT_EQ(late.waited(3s, kMiB / 64, kMiB), Advice::look_elsewhere) << "nobody gives now";
 }
 
 TEST(PeerResponsePace, TakesABodyOfUnknownLengthForTwiceWhatHasCome) {
@@ -88,7 +91,7 @@ TEST(OriginPace, IsWhatWasMeasured) {
     answers.measured(80ms);
     BodyRate bodies;
     bodies.measured(10 * kMiB, 5s);
-    const auto pace = pace_of_origin(answers, bodies);
+    const auto pace = pace_of_origin(answers, bodies, WantedBody::whole);
     EXPECT_EQ(pace.head, 80ms);
     EXPECT_NEAR(static_cast<double>(pace.bytes_per_second), 2.0 * kMiB, 0.01 * kMiB);
 }
@@ -96,12 +99,15 @@ TEST(OriginPace, IsWhatWasMeasured) {
 TEST(OriginPace, IsExpectedOfHowItAnswers) {
     RoundTrip answers;
     answers.measured(100ms);
-    EXPECT_EQ(pace_of_origin(answers, {}).bytes_per_second, 10 * kFirstWindowBytes);
+    EXPECT_EQ(pace_of_origin(answers, {}, WantedBody::whole).bytes_per_second,
+              10 * kFirstWindowBytes);
     RoundTrip near;
     near.measured(100us);
-    EXPECT_EQ(pace_of_origin(near, {}).bytes_per_second, kExpectedRateMax);
-    EXPECT_EQ(pace_of_origin({}, {}).head, kUnknownResponse);
-    EXPECT_EQ(pace_of_origin({}, {}).bytes_per_second, kFirstWindowBytes) << "nothing is known";
+    EXPECT_EQ(pace_of_origin(near, {}, WantedBody::whole).bytes_per_second, kExpectedRateMax);
+    EXPECT_EQ(pace_of_origin({}, {}, WantedBody::whole).head, kUnknownResponse);
+    EXPECT_EQ(pace_of_origin({}, {}, WantedBody::whole).bytes_per_second, kFirstWindowBytes)
+        << "nothing is known";
+    EXPECT_EQ(pace_of_origin({}, {}, WantedBody::block).bytes_per_second, kExpectedRateMax);
 }
 
 TEST(TakingOver, EndsWhereThePeerHasBroughtItMeanwhile) {
