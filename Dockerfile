@@ -14,7 +14,7 @@ FROM debian:bookworm-slim AS runtime
 # Certificates: for https origins.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        ca-certificates libc-ares2 libcrypt1 libfmt9 libnghttp2-14 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
+        ca-certificates libc-ares2 libcrypt1 libfmt9 libjemalloc2 libnghttp2-14 libspdlog1.10 libssl3 libstdc++6 libsystemd0 libxxhash0 zlib1g \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /var/cache/debconf/*-old /var/lib/dpkg/*-old /var/log/* \
     && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin hearsay \
     && install -d -o 10001 -g 10001 -m 0750 /var/cache/hearsay
@@ -31,7 +31,7 @@ FROM debian:bookworm-slim AS build
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         clang-16 lld-16 llvm-16 cmake ninja-build pkg-config \
-        libboost1.81-dev libc-ares-dev libcli11-dev libcrypt-dev libfmt-dev libnghttp2-dev libspdlog-dev libssl-dev \
+        libboost1.81-dev libc-ares-dev libcli11-dev libcrypt-dev libfmt-dev libjemalloc-dev libnghttp2-dev libspdlog-dev libssl-dev \
         libsystemd-dev libxxhash-dev nlohmann-json3-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory/free_memory.hpp"
 #include "base/tls/crypto.hpp"
 #include "proxy/blocklists/entry_index_builder.hpp"
 #include "proxy/blocklists/list_line.hpp"
@@ -342,7 +342,7 @@ BlocklistsRead read_blocklists(const ForwardConfig& forward,
         } else {
             result.lists = reading.read();
             result.is_new = result.lists != nullptr;
-            ::malloc_trim(0);  // of the working memory
+            base::return_free_memory();  // of the working memory
         }
     }
     result.errors = std::move(reading.errors);

@@ -1,11 +1,12 @@
 #include "proxy/node/housekeeping.hpp"
 
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
 #include <utility>
 #include <vector>
+
+#include "base/memory/free_memory.hpp"
 
 namespace proxy {
 namespace {
@@ -72,7 +73,7 @@ void Housekeeping::look_at_disks() {
     if (auto* const disk = node_.cache.store.disk()) disk_watch_.look(disk->status());
 }
 
-/// malloc_trim() returns the memory of a crowd of connections, or of a recovery, to the system.
+/// The memory of a crowd of connections, or of a recovery, goes back to the system.
 void Housekeeping::work() {
     auto* const disk = node_.cache.store.disk();
     const bool loading =
@@ -80,7 +81,7 @@ void Housekeeping::work() {
     auto& clients = node_.clients;
     if (clients.high_water_mark.has_fallen(clients.connections) ||
         node_.cluster.end_import(loading, queue_))
-        ::malloc_trim(0);
+        base::return_free_memory();
     notices_.refresh();
     invalidations_.maintain_journals();
     keep_first_sights();

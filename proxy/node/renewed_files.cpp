@@ -1,12 +1,12 @@
 #include "proxy/node/renewed_files.hpp"
 
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "base/memory/free_memory.hpp"
 #include "base/text/amount.hpp"
 #include "proxy/blocklists/read_blocklists.hpp"
 
@@ -106,7 +106,7 @@ void BlocklistKeeper::keep(std::shared_ptr<const Blocklists> lists) {
 /// Lists that only this object has cannot be shared again.
 void BlocklistKeeper::drop_unused() {
     if (std::erase_if(kept_, [](const auto& lists) { return lists.use_count() == 1; }) > 0)
-        ::malloc_trim(0);
+        base::return_free_memory();
     dropping_ = kept_.size() > 1;
     if (!dropping_) return;
     timer_.expires_after(kDropInterval);

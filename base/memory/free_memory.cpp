@@ -1,0 +1,20 @@
+#include "base/memory/free_memory.hpp"
+
+#include <malloc.h>
+
+#include <cstddef>
+
+// Of jemalloc. A program that is linked without it has the allocator of the C library.
+extern "C" int mallctl(const char* name, void* old, std::size_t* old_size, void* fresh,
+                       std::size_t fresh_size) __attribute__((weak));
+
+namespace base {
+
+void return_free_memory() {
+    if (mallctl)
+        mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // 4096: all arenas
+    else
+        ::malloc_trim(0);
+}
+
+}  // namespace base
