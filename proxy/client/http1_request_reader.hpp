@@ -30,6 +30,8 @@ public:
     bool keep_alive() const { return may_be_followed() && !connection_.ending(); }
     /// A part of the body may still be on its way.
     bool is_unfinished() const { return parser_ && !parser_->is_done(); }
+    /// The whole request has come, and the client sends no other one behind it.
+    bool says_close() const { return parser_ && parser_->is_done() && !parser_->keep_alive(); }
 
     bool done() const override { return !parser_ || parser_->is_done(); }
     std::optional<std::uint64_t> length() const override { return parser_->content_length(); }

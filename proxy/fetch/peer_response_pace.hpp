@@ -79,8 +79,8 @@ private:
     const StreamOfBodies stream_;
     Duration time_{0};         // of this window, so far
     std::uint64_t bytes_ = 0;  // of this window, so far
-    std::uint64_t at_begin_;   // from_peers() when this window began
     std::uint64_t came_ = 0;   // in all
+    std::uint64_t at_begin_;   // from_peers() when this window began
     bool looked_elsewhere_ = false;
 };
 

@@ -77,13 +77,34 @@ TEST_F(Http1ConnectionTest, RefusesBytesThatAreNoRequestAndCloses) {
     EXPECT_EQ(counters.requests[Outcome::error], 1u);
 }
 
-TEST_F(Http1ConnectionTest, EndsWhenTheClientDoesAfterItsResponse) {
+TEST_F(Http1ConnectionTest, EndsAtOnceBehindTheLastRequestOfItsClient) {
     begin();
     line.write_far("GET http://h/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
     receive(ends_with("Connection: close\r\n\r\nbody"));
+    io.poll();
+    EXPECT_TRUE(ended) << "while the client keeps its end open";
+    EXPECT_EQ(shared_clients.connections.load(), 0u);
+}
+
+TEST_F(Http1ConnectionTest, WaitsForAClientThatSendsMoreBehindItsLastRequest) {
+    begin();
+    line.write_far("GET http://h/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nmore");
+    receive(ends_with("Connection: close\r\n\r\nbody"));
+    io.poll();
+    EXPECT_FALSE(ended) << "a close would reset the connection, perhaps before the client has read";
     line.far.close();
     test::run_until(io, [this] { return ended; });
-    EXPECT_EQ(shared_clients.connections.load(), 0u);
+}
+
+TEST_F(Http1ConnectionTest, WaitsUntilItsClientHasTakenALargerResponse) {
+    put(key.uri(), "", std::string(20'000, 'x'), Store::Clock::now());
+    begin();
+    line.write_far("GET http://h/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    receive(ends_with(std::string(20'000, 'x')));
+    io.poll();
+    EXPECT_FALSE(ended);
+    line.far.close();
+    test::run_until(io, [this] { return ended; });
 }
 
 }  // namespace http1_connection_test
