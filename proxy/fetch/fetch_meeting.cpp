@@ -224,7 +224,8 @@ asio::awaitable<bool> FetchMeeting::ask_who_fetches(Meeting& meeting, std::strin
     }
     if (verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout) co_return false;
     const auto* named = find(asked.exchange().head().fields, kFetcherField);
-    if (named && peers_.peer_to_ask(std::string(named->value)))
+    // This node may have lost it a moment ago. Then the meeting point is to name another one.
+    if (named && peers_.is_known(std::string(named->value)))
         meeting.fetcher = std::string(named->value);
     const auto again =
         verdict == PeerVerdict::refused && peers_.learn_selecting_fields(asked.exchange().head());

@@ -121,6 +121,11 @@ bool FetchPeers::may_be_asked(const protocol::PeerView::Peer& peer) const {
     return may_get_request(peer, stays_encrypted(*request.config().cluster, request.key));
 }
 
+bool FetchPeers::is_known(const std::string& node) const {
+    const auto& view = cache_.upstream.peers.view();
+    return view && !peers_named({node}, *view).empty();
+}
+
 std::optional<PeerOfView> FetchPeers::peer_to_ask(const std::string& node) const {
     const auto& view = cache_.upstream.peers.view();
     if (!view) return std::nullopt;

@@ -39,6 +39,8 @@ public:
 
     /// See may_get_request().
     bool may_be_asked(const protocol::PeerView::Peer& peer) const;
+    /// A peer has this name, in whatever state.
+    bool is_known(const std::string& node) const;
     /// The peer `node` as the worker sees it now; nothing: it may not be asked.
     std::optional<PeerOfView> peer_to_ask(const std::string& node) const;
     /// The same, if its summary is in step.
