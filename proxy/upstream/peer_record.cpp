@@ -21,8 +21,12 @@ double PeerRecord::cost(std::uint64_t body_bytes) const {
            std::max(1.0 - vain_rate_, 0.05);
 }
 
-void PeerRecord::gave_body(std::uint64_t bytes, std::chrono::nanoseconds time) {
-    if (BodyRate::is_sample(bytes, time)) rate_.measured(bytes * std::max(under_way_, 1u), time);
+/// The peer shares its rate among the bodies under way, and they begin at different times. So the
+/// time of one body counts from the end of the body before: together they show the rate of all.
+void PeerRecord::gave_body(std::uint64_t bytes, std::chrono::nanoseconds time, Time now) {
+    if (!BodyRate::is_sample(bytes, time)) return;
+    rate_.measured(bytes, std::min<std::chrono::nanoseconds>(time, now - last_body_));
+    last_body_ = now;
 }
 
 void PeerRecord::asked() {

@@ -68,9 +68,8 @@ public:
     void ended(PeerVerdict verdict, Time now);
     /// A head has come `time` after its request, perhaps too late for use.
     void answered_after(std::chrono::nanoseconds time, Time now);
-    /// A body came whole in this time, beside those of the other requests under way. Before
-    /// ended().
-    void gave_body(std::uint64_t bytes, std::chrono::nanoseconds time);
+    /// A body came whole in this time, perhaps beside others. Before ended().
+    void gave_body(std::uint64_t bytes, std::chrono::nanoseconds time, Time now);
     const RoundTrip& round_trip() const { return round_trip_; }
     /// The last measurement is old and may no longer be true.
     bool measured_long_ago(Time now) const { return now - measured_at_ >= kMeasureAgainAfter; }
@@ -115,7 +114,8 @@ private:
     Counts counts_;
     Time left_alone_until_{};
     RoundTrip round_trip_;
-    BodyRate rate_;  // of all bodies under way together
+    BodyRate rate_;     // of all bodies under way together
+    Time last_body_{};  // its end
     Time measured_at_{};
     double vain_rate_ = 0;            // moving average
     double denied_ = 0, had_it_ = 0;  // requests in spite of a no; older ones weigh less

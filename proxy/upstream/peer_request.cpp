@@ -118,7 +118,7 @@ void PeerRequest::close(PeerVerdict verdict) {
     const auto failed = verdict == PeerVerdict::failure || verdict == PeerVerdict::timeout;
     const auto has_body = verdict == PeerVerdict::hit && exchange_.head().status != 304;
     if (has_body && is_measured_ && exchange_.done() && exchange_.content_length())
-        record.gave_body(*exchange_.content_length(), now - begun_ - exchange_.time_to_head());
+        record.gave_body(*exchange_.content_length(), now - begun_ - exchange_.time_to_head(), now);
     // A request to an earlier instance says nothing about the present instance of the node.
     const auto is_this_instance = upstream_.peers.of(peer().node, peer().instance) != nullptr;
     record.ended(failed && !is_this_instance ? PeerVerdict::outrun : verdict, now);

@@ -36,15 +36,19 @@ TEST(PeerRecord, CostsABodyTheTimeAtItsRateBehindThoseUnderWay) {
     EXPECT_NEAR(record.cost(4 * kMiB), 0.001, 1e-5) << "its rate is unknown";
     record.asked();
     EXPECT_NEAR(record.cost(4 * kMiB), 0.002 + 4 * kMiB / kUnknownRate, 1e-4);
-    record.gave_body(4 * kMiB, 2s);
+    record.gave_body(4 * kMiB, 2s, kNow);
     record.ended(PeerVerdict::hit, kNow);
     EXPECT_NEAR(record.cost(4 * kMiB), 2.001, 0.01);
     EXPECT_NEAR(record.cost(), 0.001, 1e-5) << "a head has no body";
     record.asked();
     EXPECT_NEAR(record.cost(4 * kMiB), 4.002, 0.02);
     record.asked();
-    record.gave_body(4 * kMiB, 4s);
-    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 2.001, 0.01) << "two at a time";
+    // Two that come at a time, the second one later.
+    record.gave_body(4 * kMiB, 4s, kNow + 10s);
+    record.gave_body(4 * kMiB, 3s, kNow + 10s);
+    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 1.501, 0.01) << "12 MiB in 2 s and 4 s";
+    for (int i = 1; i < 9; ++i) record.gave_body(4 * kMiB, 4s, kNow + 10s + i * 2s);
+    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 2.001, 0.1) << "always two, and one ends each 2 s";
 }
 
 TEST(PeerRecord, IsLeftOutWhileAFasterPeerIsSoonerDoneWithAnotherBody) {
@@ -52,7 +56,7 @@ TEST(PeerRecord, IsLeftOutWhileAFasterPeerIsSoonerDoneWithAnotherBody) {
     std::vector<PeerRecord> records(3);
     for (std::size_t i = 0; i < records.size(); ++i) {
         ask(records[i], PeerVerdict::hit);
-        records[i].gave_body(kBlock, i == 2 ? 5s : 1s);
+        records[i].gave_body(kBlock, i == 2 ? 5s : 1s, kNow);
     }
     summary::PeerSet all;
     for (const unsigned peer : {0u, 1u, 2u}) all.insert(peer);
