@@ -4,7 +4,8 @@
 
 #include <cstddef>
 
-// Of jemalloc. A program that is linked without it has the allocator of the C library.
+// Of jemalloc. A program that is linked without it has the allocator of the C library, or of a
+// sanitizer.
 extern "C" int mallctl(const char* name, void* old, std::size_t* old_size, void* fresh,
                        std::size_t fresh_size) __attribute__((weak));
 

@@ -2,8 +2,8 @@
 
 namespace base {
 
-/// Returns the freed memory that the allocator keeps to the system, for which the program would
-/// find a use only at its next peak. Takes milliseconds. Any thread.
+/// Returns to the system the freed memory that the allocator keeps, which the program would use
+/// again only at its next peak. Takes milliseconds. Any thread.
 void return_free_memory();
 
 }  // namespace base

@@ -45,7 +45,7 @@ private:
     boost::asio::awaitable<void> serve();
     boost::asio::awaitable<void> refuse_unparsed(ClientConnection::ReadResult received,
                                                  ParseError error);
-    bool closes_at_once() const;
+    bool closes_at_once();
     boost::asio::awaitable<void> end();
 
     bool is_http2(ParseError error) const;

@@ -33,6 +33,11 @@ public:
     /// The whole request has come, and the client sends no other one behind it.
     bool says_close() const { return parser_ && parser_->is_done() && !parser_->keep_alive(); }
 
+    /// The request has, or may have, bytes behind its head.
+    bool has_body() const {
+        return parser_ && (parser_->chunked() || parser_->content_length().value_or(0) > 0);
+    }
+
     bool done() const override { return !parser_ || parser_->is_done(); }
     std::optional<std::uint64_t> length() const override { return parser_->content_length(); }
     bool has_open_length() const override { return parser_->chunked(); }

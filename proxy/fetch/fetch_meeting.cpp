@@ -97,8 +97,8 @@ void FetchMeeting::note_fetcher(std::string_view node) const {
     cache_.shared.cooperation.fetchers.note(meeting_key(), node, Clock::now());
 }
 
-/// That node gives what this request wants. One of blocks may come from another node than the one
-/// that fetches the body.
+/// That node gives what this request wants. A block may come from another node than the one that
+/// fetches the body, so the note about that one stays.
 void FetchMeeting::note_followed(const std::string& node) const {
     if (!job_.wanted.block) return note_fetcher(node);
     job_.wanted.block->peers->followed = node;

@@ -12,14 +12,6 @@ bool invalidated_within(const SinceInvalidation& invalidated, std::chrono::secon
     return invalidated && *invalidated < time;
 }
 
-/// A detour is little beside the time that a large body takes.
-PeerTimes bounds_for(const PeerFacts& known) {
-    const std::chrono::duration<double> body(static_cast<double>(known.body_bytes) / kUnknownRate);
-    auto bounds = known.bounds;
-    bounds.detour += std::chrono::duration_cast<std::chrono::nanoseconds>(body / kDetourPart);
-    return bounds;
-}
-
 }  // namespace
 
 bool pays_in_spite_of_no(const PeerRecord& record, const RoundTrip& origin) {
@@ -38,7 +30,6 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
     // Peers may not have heard of an invalidation yet; none can show that a copy is younger.
     if (is_just_invalidated(invalidated)) return result;
     std::optional<PeerTurn> far;
-    const auto bounds = bounds_for(known);
     const auto admit = [&](const summary::PeerSet& candidates, std::size_t at_most,
                            bool is_promised) {
         summary::PeerSet askable;
@@ -49,7 +40,8 @@ PeerTurns whom_to_ask(const summary::PeerSet& promised, const summary::PeerSet& 
         const auto choice = choose_peers(askable, known.records, known.now, known.body_bytes);
         for (std::size_t i = 0; i < choice.count && at_most > 0; ++i) {
             const PeerTurn turn{choice.peers[i], is_promised};
-            if (is_worth_asking(known.records[turn.peer].round_trip(), known.origin, bounds)) {
+            if (is_worth_asking(known.records[turn.peer].round_trip(), known.origin,
+                                known.bounds)) {
                 result.add(turn);
                 --at_most;
             } else if (!far) {

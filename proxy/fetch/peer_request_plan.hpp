@@ -30,10 +30,6 @@ namespace proxy {
 /// An age is the sum of two times, each up to a second too short.
 inline constexpr std::chrono::seconds kAgeGranularity{2};
 
-/// For a wanted block the detour by a peer may take this part more of the time that the block takes
-/// at kUnknownRate.
-inline constexpr int kDetourPart = 10;
-
 /// The time since the last invalidation of the content, or of one of its tags; empty: none is
 /// remembered.
 using SinceInvalidation = std::optional<std::chrono::nanoseconds>;

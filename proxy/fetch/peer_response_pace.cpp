@@ -1,6 +1,7 @@
 #include "proxy/fetch/peer_response_pace.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace proxy {
 namespace {

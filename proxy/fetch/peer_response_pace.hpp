@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "proxy/upstream/body_rate.hpp"
 #include "proxy/upstream/round_trip.hpp"
@@ -40,8 +39,8 @@ enum class WantedBody : std::uint8_t { whole, block };
 OriginPace pace_of_origin(const RoundTrip& answers, const BodyRate& bodies, WantedBody wanted);
 
 /// The stream of a reader that wants several bodies one behind the other, as the blocks of one.
-/// Several come at a time, and peers that share a small bandwidth bring them by turns, so the pace
-/// of the stream counts.
+/// Several come at a time, and a peer gives its `cluster.bandwidth` to them by turns, so the pace
+/// of the whole stream counts.
 struct StreamOfBodies {
     std::uint64_t bytes_behind = 0;  // the one in question
     /// The bytes that have come from peers for the whole stream; each body adds its own. Null: the

@@ -9,7 +9,7 @@ namespace {
 
 /// One tag in its response, its entry and the index; the node of the index takes the most.
 constexpr std::uint64_t kTagBytes = 112;
-/// Allocator and hash table overhead of one entry, measured with glibc malloc.
+/// Allocator and hash table overhead of one entry, measured with the allocator of glibc.
 constexpr std::uint64_t kRecordSlack = 88;
 /// The first block of a body takes this beside its bytes and the Body, by the same measurement.
 constexpr std::uint64_t kBlockBytes = 56;

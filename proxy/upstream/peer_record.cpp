@@ -21,12 +21,21 @@ double PeerRecord::cost(std::uint64_t body_bytes) const {
            std::max(1.0 - vain_rate_, 0.05);
 }
 
-/// The peer shares its rate among the bodies under way, and they begin at different times. So the
-/// time of one body counts from the end of the body before: together they show the rate of all.
+/// The peer shares its rate among the bodies under way, and they begin at different times. So each
+/// moment counts once, with the first body to end of those that came in it.
 void PeerRecord::gave_body(std::uint64_t bytes, std::chrono::nanoseconds time, Time now) {
     if (!BodyRate::is_sample(bytes, time)) return;
-    rate_.measured(bytes, std::min<std::chrono::nanoseconds>(time, now - last_body_));
-    last_body_ = now;
+    const auto begin = now - time;
+    auto fresh = time;
+    if (begin < giving_.end) {
+        fresh = now - giving_.end;
+        if (begin < giving_.begin) fresh += giving_.begin - begin;
+        giving_.begin = std::min(giving_.begin, begin);
+    } else {
+        giving_.begin = begin;
+    }
+    giving_.end = now;
+    rate_.measured(bytes, fresh);
 }
 
 void PeerRecord::asked() {

@@ -114,8 +114,11 @@ private:
     Counts counts_;
     Time left_alone_until_{};
     RoundTrip round_trip_;
-    BodyRate rate_;     // of all bodies under way together
-    Time last_body_{};  // its end
+    BodyRate rate_;  // of all bodies under way together
+    /// The time in which its last bodies came, without a gap.
+    struct Giving {
+        Time begin{}, end{};
+    } giving_;
     Time measured_at_{};
     double vain_rate_ = 0;            // moving average
     double denied_ = 0, had_it_ = 0;  // requests in spite of a no; older ones weigh less

@@ -86,6 +86,14 @@ TEST_F(Http1ConnectionTest, EndsAtOnceBehindTheLastRequestOfItsClient) {
     EXPECT_EQ(shared_clients.connections.load(), 0u);
 }
 
+TEST_F(Http1ConnectionTest, EndsAtOnceBehindARequestOfHttp10) {
+    begin();
+    line.write_far("GET http://h/a HTTP/1.0\r\n\r\n");
+    receive(ends_with("\r\n\r\nbody"));
+    io.poll();
+    EXPECT_TRUE(ended);
+}
+
 TEST_F(Http1ConnectionTest, WaitsForAClientThatSendsMoreBehindItsLastRequest) {
     begin();
     line.write_far("GET http://h/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nmore");
@@ -96,7 +104,18 @@ TEST_F(Http1ConnectionTest, WaitsForAClientThatSendsMoreBehindItsLastRequest) {
     test::run_until(io, [this] { return ended; });
 }
 
-TEST_F(Http1ConnectionTest, WaitsUntilItsClientHasTakenALargerResponse) {
+TEST_F(Http1ConnectionTest, WaitsBehindARequestWithABody) {
+    begin();
+    line.write_far(
+        "POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi");
+    receive(ends_with(".)\n"));
+    io.poll();
+    EXPECT_FALSE(ended) << "a line end may follow it";
+    line.far.close();
+    test::run_until(io, [this] { return ended; });
+}
+
+TEST_F(Http1ConnectionTest, StaysOpenBehindALargerResponse) {
     put(key.uri(), "", std::string(20'000, 'x'), Store::Clock::now());
     begin();
     line.write_far("GET http://h/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");

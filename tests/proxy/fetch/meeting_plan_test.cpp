@@ -183,6 +183,19 @@ TEST(KnownFetchers, TakeTheWordOfOthersAndKeepWhatIsSaidAgain) {
     EXPECT_EQ(known.of(key, kNow + 100s + KnownFetchers::kKept), "");
 }
 
+TEST(KnownFetchers, KeepAnotherNodeWhereOneMerelyGivesToo) {
+    KnownFetchers known;
+    const summary::KeyHash key{1, 2};
+    known.note_unless_other(key, "a", kNow);
+    EXPECT_EQ(known.of(key, kNow), "a");
+    known.note_unless_other(key, "b", kNow + 50s);
+    EXPECT_EQ(known.of(key, kNow + 50s), "a");
+    known.note_unless_other(key, "a", kNow + 50s);
+    EXPECT_EQ(known.of(key, kNow + 100s), "a") << "it goes on";
+    known.note_unless_other(key, "b", kNow + 50s + KnownFetchers::kKept);
+    EXPECT_EQ(known.of(key, kNow + 50s + KnownFetchers::kKept), "b");
+}
+
 TEST(KnownFetchers, ForgetsTheOldestKeysFirst) {
     KnownFetchers known;
     for (std::uint64_t i = 0; i <= KnownFetchers::kMost; ++i) known.meet({i, i}, "a", {}, kNow);

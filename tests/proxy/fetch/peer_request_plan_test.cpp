@@ -43,7 +43,7 @@ protected:
         view.resize(peers.size());
         for (std::size_t i = 0; i < peers.size(); ++i) view.set(i, peers[i]);
         return whom_to_ask(promised, perhaps, invalidated,
-                           {view, records, bounds, origin, kNow, denying, false, block_bytes});
+                           {view, records, bounds, origin, kNow, denying});
     }
     /// Every so manieth denial of its summary is wrong.
     void denies_wrongly(std::size_t peer, int one_in) {
@@ -56,7 +56,6 @@ protected:
     PeerTimes bounds;
     RoundTrip origin = steady(80ms);
     summary::PeerSet denying;
-    std::uint64_t block_bytes = 0;
 };
 
 using Numbers = std::vector<std::size_t>;
@@ -67,16 +66,6 @@ TEST_F(WhomToAskTest, AsksTheNearestThatHaveIt) {
     is_away(3, 2ms);
     EXPECT_EQ(asked(whom({0, 1, 3})), (Numbers{3, 1})) << "two at most";
     EXPECT_EQ(asked(whom({})), Numbers{});
-}
-
-TEST_F(WhomToAskTest, TakesAFartherPeerForABlock) {
-    origin = steady(1ms);
-    is_away(0, 30ms);
-    EXPECT_EQ(asked(whom({0})), Numbers{}) << "a page comes sooner from the origin";
-    block_bytes = 4 << 20;  // 420 ms at the usual rate
-    EXPECT_EQ(asked(whom({0})), (Numbers{0}));
-    is_away(0, 200ms);
-    EXPECT_EQ(asked(whom({0})), Numbers{});
 }
 
 TEST_F(WhomToAskTest, AsksInSpiteOfANoWhereThatTakesLessTime) {

@@ -73,6 +73,9 @@ TEST(PeerResponsePace, OfOneBlockIsThatOfAllThatComeBesideIt) {
     const auto one_of_them = [&came] {
         return PeerResponsePace(3s, [] { return kFast; }, {100 * kMiB, came});
     };
+    auto alone = one_of_them();
+    EXPECT_EQ(alone.waited(3s, kMiB / 64, kMiB), Advice::look_elsewhere)
+        << "what came counts no more";
     auto late = one_of_them();
     auto early = one_of_them();
     EXPECT_EQ(early.waited(1s, 20 * kMiB, kMiB), Advice::goes_on);

@@ -46,9 +46,19 @@ TEST(PeerRecord, CostsABodyTheTimeAtItsRateBehindThoseUnderWay) {
     // Two that come at a time, the second one later.
     record.gave_body(4 * kMiB, 4s, kNow + 10s);
     record.gave_body(4 * kMiB, 3s, kNow + 10s);
-    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 1.501, 0.01) << "12 MiB in 2 s and 4 s";
-    for (int i = 1; i < 9; ++i) record.gave_body(4 * kMiB, 4s, kNow + 10s + i * 2s);
-    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 2.001, 0.1) << "always two, and one ends each 2 s";
+    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 2.001, 0.01) << "12 MiB in 2 s and 4 s";
+    for (int i = 1; i < 30; ++i) record.gave_body(4 * kMiB, 2s, kNow + 10s + i * 1s);
+    EXPECT_NEAR(record.cost(4 * kMiB) / 3, 1.001, 0.1) << "always two, and one ends each second";
+}
+
+TEST(PeerRecord, CountsAShortBodyWithinALongOneOnce) {
+    constexpr std::uint64_t kMiB = 1 << 20;
+    PeerRecord record;
+    ask(record, PeerVerdict::hit);
+    record.gave_body(kMiB / 10, 10ms, kNow + 1s);
+    record.gave_body(kMiB / 10, 10ms, kNow + 3990ms);
+    record.gave_body(4 * kMiB, 4s, kNow + 4s);
+    EXPECT_NEAR(record.cost(4 * kMiB), 3.8, 0.1) << "4.2 MiB in 4 s";
 }
 
 TEST(PeerRecord, IsLeftOutWhileAFasterPeerIsSoonerDoneWithAnotherBody) {
