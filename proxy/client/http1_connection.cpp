@@ -240,14 +240,20 @@ asio::awaitable<void> Http1Connection::refuse_unparsed(ClientConnection::ReadRes
 }
 
 /// The client sends no further request, and nothing of this one is unread, so a close at once loses
-/// nothing that it has to say. That saves a system call and a wait. Some clients send a line end
-/// behind a body, which a close would answer by a reset.
+/// nothing that it has to say. That saves a wait. Some clients send a line end behind a body, which
+/// a close would answer by a reset.
 bool Http1Connection::closes_at_once() {
-    const auto all_read = reader_.says_close() && !reader_.has_body() &&
-                          connection_.input().empty() && !connection_.encrypted();
-    if (!all_read || connection_.response_bytes() > kLeftToKernel) return false;
+    const auto& head = request_.head;
+    const auto has_no_body =
+        (head.verb == verb::get || head.verb == verb::head) && !reader_.has_body();
+    const auto all_read = has_no_body && reader_.says_close() && connection_.input().empty();
+    if (!all_read || connection_.encrypted() || connection_.response_bytes() > kLeftToKernel)
+        return false;
     boost::system::error_code ec;
-    return connection_.socket().available(ec) == 0 && !ec;
+    const auto unread = connection_.socket().available(ec);
+    // Earlier responses may wait there, too.
+    return !ec && unread == 0 &&
+           static_cast<std::uint64_t>(connection_.held_by_kernel()) <= kLeftToKernel;
 }
 
 /// Ends the connection after its last response.

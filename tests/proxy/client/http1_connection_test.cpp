@@ -115,6 +115,19 @@ TEST_F(Http1ConnectionTest, WaitsBehindARequestWithABody) {
     test::run_until(io, [this] { return ended; });
 }
 
+TEST_F(Http1ConnectionTest, WaitsBehindEarlierResponsesThatItsClientHasNotTaken) {
+    put(key.uri(), "", std::string(1'000'000, 'x'), Store::Clock::now());
+    put("http://h/b", "", "body", Store::Clock::now());
+    begin();
+    line.write_far(
+        "GET http://h/a HTTP/1.1\r\nHost: h\r\n\r\n"
+        "GET http://h/b HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    for (int i = 0; i < 100; ++i) io.poll();
+    EXPECT_FALSE(ended);
+    line.far.close();
+    test::run_until(io, [this] { return ended; });
+}
+
 TEST_F(Http1ConnectionTest, StaysOpenBehindALargerResponse) {
     put(key.uri(), "", std::string(20'000, 'x'), Store::Clock::now());
     begin();
