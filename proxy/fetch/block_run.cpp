@@ -163,7 +163,7 @@ void BlockRun::note_fetcher() {
     const auto& config = request.config();
     if (!config.cluster || !may_fetch_once(request)) return;
     const auto target = cache_.shared.key_hasher(request.key.uri());
-    cache_.shared.cooperation.fetchers.note_unless_other(target, config.node, Clock::now());
+    cache_.shared.cooperation.fetchers.meet(target, config.node, {}, Clock::now());
 }
 
 void BlockRun::came(std::uint64_t bytes) {

@@ -103,7 +103,7 @@ void FetchMeeting::note_followed(const std::string& node) const {
     if (!job_.wanted.block) return note_fetcher(node);
     job_.wanted.block->peers->followed = node;
     if (peers_.peer_to_ask(node))
-        cache_.shared.cooperation.fetchers.note_unless_other(meeting_key(), node, Clock::now());
+        cache_.shared.cooperation.fetchers.meet(meeting_key(), node, {}, Clock::now());
 }
 
 /// The node that fetched it gave nothing, and this one takes its place.

@@ -41,15 +41,10 @@ public:
     /// Notes that `node` fetches `key`, as that node itself or another one has told.
     void note(summary::KeyHash key, std::string_view node, Time now) {
         const std::lock_guard lock(access_);
-        note_locked(key, node, now);
-    }
-
-    /// The same, unless another node is known.
-    void note_unless_other(summary::KeyHash key, std::string_view node, Time now) {
-        const std::lock_guard lock(access_);
-        const auto* known = by_key_.find(key);
-        const auto is_other = known && now - known->since < kKept && known->node != node;
-        if (!is_other) note_locked(key, node, now);
+        auto& known = by_key_.use(key);
+        if (by_key_.size() > kMost) by_key_.drop_oldest();
+        known.node = node;
+        known.since = now;
     }
 
     /// The node that fetches `key`, or did lately; empty: none is known.
@@ -64,14 +59,6 @@ private:
         std::string node;
         Time since{};
     };
-
-    void note_locked(summary::KeyHash key, std::string_view node, Time now) {
-        auto& known = by_key_.use(key);
-        if (by_key_.size() > kMost) by_key_.drop_oldest();
-        known.node = node;
-        known.since = now;
-    }
-
     std::mutex access_;
     base::RecentMap<summary::KeyHash, Fetcher, summary::HashOfKeyHash> by_key_;
 };

@@ -186,13 +186,13 @@ TEST(KnownFetchers, TakeTheWordOfOthersAndKeepWhatIsSaidAgain) {
 TEST(KnownFetchers, KeepAnotherNodeWhereOneMerelyGivesToo) {
     KnownFetchers known;
     const summary::KeyHash key{1, 2};
-    known.note_unless_other(key, "a", kNow);
+    known.meet(key, "a", {}, kNow);
     EXPECT_EQ(known.of(key, kNow), "a");
-    known.note_unless_other(key, "b", kNow + 50s);
+    known.meet(key, "b", {}, kNow + 50s);
     EXPECT_EQ(known.of(key, kNow + 50s), "a");
-    known.note_unless_other(key, "a", kNow + 50s);
+    known.meet(key, "a", {}, kNow + 50s);
     EXPECT_EQ(known.of(key, kNow + 100s), "a") << "it goes on";
-    known.note_unless_other(key, "b", kNow + 50s + KnownFetchers::kKept);
+    known.meet(key, "b", {}, kNow + 50s + KnownFetchers::kKept);
     EXPECT_EQ(known.of(key, kNow + 50s + KnownFetchers::kKept), "b");
 }
 
