@@ -53,6 +53,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
     const auto& head = exchange.head();
     const auto wrong = judge_block(wanted, head, identifies_user(job.wanted.request->fields));
     if (wrong == FetchError::none) {
+        job.progress.flow.reset();  // the origin gives this block alone
         co_await delivery.deliver(exchange);
         co_return;
     }
@@ -64,10 +65,20 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
         co_return;
     }
     const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
-    BlockRun::Of of{
-        {{wanted.length, wanted.block_bytes}, wanted.version, wanted.tags}, *covered, storable};
+    BlockRun::Of of{body_around(wanted), *covered, storable};
     BlockRun run(delivery.cache(), job, std::move(of), exchange);
     co_await run.run(&delivery);
+}
+
+boost::asio::awaitable<void> take_blocks_behind(Delivery& delivery) {
+    const auto behind = delivery.take_behind();
+    if (!behind) co_return;
+    auto& exchange = behind->origin->response();
+    const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
+    auto& job = delivery.job();
+    BlockRun::Of of{body_around(*job.wanted.block), behind->range, storable};
+    BlockRun run(delivery.cache(), job, std::move(of), exchange);
+    co_await run.run(nullptr);
 }
 
 boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index, Exchange& exchange,

@@ -31,6 +31,9 @@ void publish(Delivery& delivery, BlockIndex index, Delivery::Sender sender);
 /// Takes the origin's response to a request for one block, and perhaps for the blocks behind it.
 /// `delivery`: of the job for the block.
 boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange);
+/// Takes what the origin gives behind the rest of a block that its sender broke off, if it gives
+/// more. `delivery`: has ended.
+boost::asio::awaitable<void> take_blocks_behind(Delivery& delivery);
 /// Takes the origin's response to a request for the first blocks of an unknown body: index and
 /// blocks, or whatever first_block() makes of it. `delivery`: of the job for the target.
 boost::asio::awaitable<void> begin_in_blocks(Delivery& delivery, Exchange& exchange);

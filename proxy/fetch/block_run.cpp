@@ -27,7 +27,49 @@ Head head_of_block(const Head& answer, std::string_view content_range) {
     return head;
 }
 
+summary::KeyHash version_of_flow(const Cache& cache, const FetchJob& job, const BlocksOf& body) {
+    return cache.shared.key_hasher(flow_key(job.wanted.request->key.uri(), body.version.etag,
+                                            body.version.form, body.blocks.block_bytes));
+}
+
+/// A flow of this node is to bring the block at `offset` of the body.
+bool flow_ahead(const Cache& cache, const FetchJob& job, std::uint64_t offset) {
+    const auto& shared = cache.shared;
+    const auto version = version_of_flow(cache, job, body_around(*job.wanted.block));
+    const auto flow = shared.flows.find(version, offset, job.wanted.request.get(), shared.store);
+    return flow && flow->stage_of(offset) == BlockFlow::Stage::ahead;
+}
+
 }  // namespace
+
+void open_flow(Cache& cache, FetchJob& job, const BlocksOf& body, ByteRange covered,
+               bool storable) {
+    if (job.progress.flow && job.progress.flow->get().brings(covered, storable)) return;
+    job.progress.flow.reset();
+    BlockFlow::Ownership owner{job.wanted.request,
+                               storable,
+                               {body.tags.begin(), body.tags.end()},
+                               job.result.lease.invalidations()};
+    const auto uri = job.wanted.request->key.uri();
+    owner.names.push_back(cache.shared.key_hasher(uri));
+    for (const auto& tag : prefix_tags_of(uri, cache.shared.key_hasher)) owner.names.push_back(tag);
+    const auto version = version_of_flow(cache, job, body);
+    auto flow = std::make_shared<BlockFlow>(body.blocks, covered, job.result.wakeup, kBodyWindow,
+                                            std::move(owner));
+    job.progress.flow.emplace(cache.shared.flows, version, std::move(flow));
+}
+
+bool open_flow_behind(Cache& cache, FetchJob& job) {
+    const auto& block = job.wanted.block;
+    if (!block || !job.from.of_run || block->up_to <= block->range.last) return false;
+    if (!job.progress.flow && flow_ahead(cache, job, block->range.last + 1)) return false;
+    open_flow(cache, job, body_around(*block), {block->range.last + 1, *block->up_to}, true);
+    return true;
+}
+
+bool is_in_another_flow(const Cache& cache, const FetchJob& job) {
+    return flow_ahead(cache, job, job.wanted.block->range.first);
+}
 
 BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
     : cache_(cache),
@@ -35,26 +77,13 @@ BlockRun::BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange)
       body_(std::move(of.body)),
       exchange_(exchange),
       covered_(of.covered),
-      version_(cache.shared.key_hasher(flow_key(job.wanted.request->key.uri(), body_.version.etag,
-                                                body_.version.form, body_.blocks.block_bytes))),
       at_(covered_.first) {
-    BlockFlow::Ownership owner{job.wanted.request,
-                               of.storable,
-                               {body_.tags.begin(), body_.tags.end()},
-                               job.result.lease.invalidations()};
-    const auto uri = job.wanted.request->key.uri();
-    owner.names.push_back(cache_.shared.key_hasher(uri));
-    for (const auto& tag : prefix_tags_of(uri, cache_.shared.key_hasher))
-        owner.names.push_back(tag);
-    job.progress.flow = std::make_shared<BlockFlow>(body_.blocks, covered_, job.result.wakeup,
-                                                    kBodyWindow, std::move(owner));
-    cache.shared.flows.add(version_, job.progress.flow);
+    open_flow(cache_, job_, body_, covered_, of.storable);
     note_fetcher();
 }
 
 BlockRun::~BlockRun() {
-    cache_.shared.flows.remove(version_, job_.progress.flow.get());
-    job_.progress.flow->end();
+    job_.progress.flow.reset();
 }
 
 asio::awaitable<void> BlockRun::run(Delivery* own) {
@@ -75,24 +104,29 @@ asio::awaitable<void> BlockRun::run(Delivery* own) {
     exchange_.finish();
 }
 
-/// False: nobody wants it, or waits to want it.
+/// After an invalidation the store takes none of the blocks, so that a stream which comes late
+/// would get nothing. Then the run waits for all of them, within bounds. False: the fetch is to
+/// end, as nobody waits for the block, or will (ReaderTimeout).
 asio::awaitable<bool> BlockRun::wait_until_wanted(std::uint64_t offset, bool own_is_to_come) {
-    auto& flow = *job_.progress.flow;
+    auto& flow = job_.progress.flow->get();
     const auto begun = Clock::now();
     for (;;) {
         if (job_.progress.given_up) co_return false;
         const auto readers = job_.result.fill->audience().readers;
-        if (flow.wanted_from(offset) || (own_is_to_come && readers > 0)) co_return true;
+        const auto is_stored = !flow.is_outdated(cache_.shared.store);
+        const auto finds_readers =
+            is_stored || flow.all_wait_for(offset) || Clock::now() - begun >= kAloneAtMost;
+        const auto is_wanted = flow.wanted_from(offset) || (own_is_to_come && readers > 0);
+        if (is_wanted && finds_readers) co_return true;
         const auto taken = at_ - covered_.first;
-        if (readers == 0 && goes_on_unread(taken, covered_.size())) co_return true;
-        if (readers == 0 && Clock::now() - begun >= kAloneAtMost) co_return false;
+        if (readers == 0 && is_stored && goes_on_unread(taken, covered_.size())) co_return true;
         co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
     }
 }
 
 /// False: the response has broken off.
 asio::awaitable<bool> BlockRun::bring(const ByteRange& block, Delivery* own) {
-    auto& flow = *job_.progress.flow;
+    auto& flow = job_.progress.flow->get();
     note_fetcher();
     if (own) {
         flow.begin(block.first);
@@ -168,7 +202,7 @@ void BlockRun::note_fetcher() {
 
 void BlockRun::came(std::uint64_t bytes) {
     at_ += bytes;
-    job_.progress.flow->came(bytes, Clock::now());
+    job_.progress.flow->get().came(bytes, Clock::now());
 }
 
 }  // namespace proxy

@@ -11,13 +11,25 @@
 
 namespace proxy {
 
+/// From here on readers find the `covered` blocks of `body` as a flow, and wait for them: those of
+/// other requests only if it is `storable`. The flow of the job stays if it is the same. For a
+/// request that is about to go out, too, as others would else send one of their own meanwhile.
+/// Destroying `job.progress.flow` ends that.
+void open_flow(Cache& cache, FetchJob& job, const BlocksOf& body, ByteRange covered, bool storable);
+
+/// The same for the blocks behind the wanted one that this node alone may have to fetch. False:
+/// there are none, or another fetch of this node brings them.
+bool open_flow_behind(Cache& cache, FetchJob& job);
+/// Another fetch of this node brings the wanted block, or is about to ask the origin for it.
+bool is_in_another_flow(const Cache& cache, const FetchJob& job);
+
 /// One response of the origin, of a whole body or of several blocks, that is cut into blocks as it
 /// comes. Each block is stored as if it had a request of its own, so the origin has one request
 /// where a client had one. The run begins a block when a reader waits for it or for a later one: it
 /// is a block ahead of its readers, and a slow client holds the origin back instead of filling
 /// memory. Blocks in the store, or on their way to it, are read and dropped. The run ends with the
-/// response, or after kAloneAtMost without readers. Its remaining readers then request their blocks
-/// themselves. Belongs to the coroutine that runs the fetch `job`.
+/// response, or when nobody has read it for some time (ReaderTimeout). Its remaining readers then
+/// request their blocks themselves. Belongs to the coroutine that runs the fetch `job`.
 class BlockRun {
 public:
     /// The content of the response.
@@ -26,8 +38,7 @@ public:
         ByteRange covered;  // of the body, from where a block begins
         bool storable;      // its head allows the blocks to be stored
     };
-    /// From here on readers find the blocks as a flow; those of other requests, only if the blocks
-    /// are storable. All references must outlive this.
+    /// Calls open_flow(). All references must outlive this.
     BlockRun(Cache& cache, FetchJob& job, Of of, Exchange& exchange);
     BlockRun(const BlockRun&) = delete;
     BlockRun& operator=(const BlockRun&) = delete;
@@ -49,7 +60,6 @@ private:
     const BlocksOf body_;
     Exchange& exchange_;
     const ByteRange covered_;
-    const summary::KeyHash version_;
     std::uint64_t at_;  // position in the body up to which the response was read
 };
 

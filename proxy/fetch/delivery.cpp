@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/fetch/block_plan.hpp"
+#include "proxy/fetch/block_run.hpp"
 #include "proxy/fetch/peer_response_pace.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/resume_plan.hpp"
@@ -284,8 +285,10 @@ asio::awaitable<FetchError> Delivery::resume(const OriginVersion& version, Fetch
     const auto from_origin = job_.result.fill->state().incoming.from == Fill::From::origin;
     auto error = broke_off;
     if (!from_origin) {  // after its own failure the origin gets a pause
+        ask_on(first);
         error = co_await take_rest(first);
         if (error == FetchError::none || job_.progress.given_up) co_return error;
+        job_.progress.flow.reset();
     }
     auto not_before = first.not_before();
     // An origin that ignores ranges sends all of another version each time: once more is enough.
@@ -337,6 +340,14 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
     co_return job_.result.fill->wanted();
 }
 
+/// The node takes the place of one that fetched several blocks: the origin is asked once for the
+/// rest of this one and the others, and readers of the others wait from now on.
+void Delivery::ask_on(ResumeRequest& rest) {
+    // Another one may have asked for the others.
+    const auto asks = open_flow_behind(cache_, job_) && rest.ask_on();
+    if (!asks) job_.progress.flow.reset();
+}
+
 /// Takes the missing bytes of the body from the origin.
 asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
     const auto& origin = *job_.wanted.request->origin();
@@ -351,14 +362,25 @@ asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::From::origin, config());
     watch.leave_out = rest.comes_twice();
-    const auto came = co_await writer_.receive(exchange, watch);
+    const auto behind = rest.behind();
+    auto came = FetchError::none;
+    if (behind) {
+        watch.slice = rest.whole() - job_.result.fill->received();
+        came = co_await writer_.receive_slice(exchange, watch);
+    } else {
+        job_.progress.flow.reset();
+        came = co_await writer_.receive(exchange, watch);
+    }
     note_rate(origin);
     if (came != FetchError::none) {
         log_failure(cache_.upstream.log, origin, came, exchange.malformed());
         co_return came;
     }
     const auto size = judge_size(job_.result.fill->received(), rest.whole());
-    if (size == FetchError::none) exchange.finish();
+    if (behind)
+        behind_ = Behind{rest.release(), *behind};
+    else if (size == FetchError::none)
+        exchange.finish();
     co_return size;
 }
 

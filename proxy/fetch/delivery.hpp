@@ -6,12 +6,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "proxy/fetch/fetch_job.hpp"
 #include "proxy/fetch/fill_writer.hpp"
 #include "proxy/fetch/resume_plan.hpp"
 #include "proxy/fetch/storing.hpp"
 #include "proxy/upstream/exchange.hpp"
+#include "proxy/upstream/origin_attempt.hpp"
 
 namespace proxy {
 
@@ -66,6 +68,13 @@ public:
     boost::asio::awaitable<FetchError> take_rest_of(Exchange& exchange);
     /// The response brings the body, or block, that a peer began: the same bytes from the first on.
     bool is_same_again(const Exchange& exchange) const;
+    /// The origin's response to a request for the rest of a block, which goes on behind the block.
+    struct Behind {
+        std::shared_ptr<OriginAttempt> origin;
+        ByteRange range;  // of the whole body
+    };
+    /// After run(): takes that, if there is one.
+    std::optional<Behind> take_behind() { return std::exchange(behind_, std::nullopt); }
     /// Gives a response whose body is there already, or comes in blocks. Its verdict decides about
     /// storing.
     void give(StoreCandidate made, std::shared_ptr<const LiveFields> live, bool validated,
@@ -89,6 +98,7 @@ private:
     OriginVersion version_at_origin(const ReceivedHead& from, Fill::From sent_by) const;
     boost::asio::awaitable<FetchError> resume(const OriginVersion& version, FetchError broke_off,
                                               ResumeRequest& first);
+    void ask_on(ResumeRequest& rest);
     boost::asio::awaitable<FetchError> take_rest(ResumeRequest& rest);
     void note_rate(const UpstreamTarget& origin);
     boost::asio::awaitable<bool> pause(std::chrono::nanoseconds time);
@@ -103,6 +113,7 @@ private:
     FetchJob& job_;
     FillWriter writer_;
     OtherSender other_sender_;
+    std::optional<Behind> behind_;
     std::optional<std::chrono::steady_clock::time_point>
         not_before_;  // by the origin's Retry-After
     bool ended_ = false;

@@ -5,6 +5,7 @@
 #include "proxy/config/config_disk.hpp"
 #include "proxy/fetch/block_index.hpp"
 #include "proxy/fetch/block_plan.hpp"
+#include "proxy/fetch/block_run.hpp"
 #include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/fetch/reader_timeout.hpp"
 #include "proxy/http/cache_status.hpp"
@@ -81,7 +82,10 @@ asio::awaitable<void> Fetch::run() {
             }
         }
     }
-    co_await ask_origin();
+    if (job_.wanted.block && !origin_ && may_meet() && is_in_another_flow(cache_, job_))
+        delivery_.fail({FetchError::abandoned});  // its readers join that
+    else
+        co_await ask_origin();
 }
 
 RoundTrip Fetch::time_of_origin() const {
@@ -107,6 +111,7 @@ asio::awaitable<bool> Fetch::try_peers() {
     const auto nearest = peers_.round_trip_to(view->peers[whom.turns[0].peer]);
     PeerRequestPlan plan(whom, nearest, origin, config_.constants.peers,
                          can_ask_origin() && !peers_.asks_all() && !meeting_.is_fed_by_peer(), now);
+    if (job_.from.of_run) plan.spare_origin(config_.constants.peers, now);
     HedgedFetch race(cache_.upstream, job_.result.wakeup);
     for (;;) {
         auto* ended = race.take_ended();
@@ -211,6 +216,7 @@ asio::awaitable<bool> Fetch::take_hit(PeerRequest& asked, const std::function<vo
     if (job_.from.of_run) meeting_.await_rest_elsewhere();
     const auto ended = co_await delivery_.run(exchange, from, std::move(made), std::move(sender));
     asked.close(ended);
+    co_await take_blocks_behind(delivery_);
     co_return true;
 }
 
@@ -298,6 +304,10 @@ asio::awaitable<void> Fetch::ask_origin(bool only_whole) {
         delivery_.fail({FetchError::backed_off});
         co_return;
     }
+    const auto& block = job_.wanted.block;
+    if (!origin_ && block && block->up_to > block->range.last && job_.from.may_ask_peers &&
+        may_meet())
+        open_flow(cache_, job_, body_around(*block), block->to_ask(), true);
     // A request that went out beside peers has ended; it knows nothing of their responses.
     const auto attempt = origin_ ? std::exchange(origin_, nullptr) : prepare_origin(kind);
     attempt->take();

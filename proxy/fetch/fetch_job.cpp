@@ -33,6 +33,10 @@ BlocksOf blocks_of(const StoredMetadata& index, BodyVersion version) {
     return {*index.blocks, std::move(version), index.tags};
 }
 
+BlocksOf body_around(const WantedBlock& block) {
+    return {{block.length, block.block_bytes}, block.version, block.tags};
+}
+
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,
                                          const BlocksOf& body, std::uint64_t offset,

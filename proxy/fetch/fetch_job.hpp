@@ -108,7 +108,7 @@ struct FetchJob;
 /// The state of a running fetch.
 struct FetchProgress {
     std::unique_ptr<FetchJob> beside;  // of a run: the job of the block that it fills now
-    std::shared_ptr<BlockFlow> flow;   // of the run that the fetch has become
+    std::optional<OpenFlow> flow;      // of the run that the fetch has become, or is about to
     base::TaskGroup::Stop stop;        // of its coroutine
     bool given_up = false;             // stopped, as the last reader has left
 };
@@ -134,6 +134,8 @@ struct BlocksOf {
 };
 /// The body that stands in blocks under `index`.
 BlocksOf blocks_of(const StoredMetadata& index, BodyVersion version);
+/// The body of a wanted block, which must outlive the result.
+BlocksOf body_around(const WantedBlock& block);
 /// A job for the block at `offset`.
 std::unique_ptr<FetchJob> make_block_job(Cache& cache,
                                          std::shared_ptr<const RequestSnapshot> request,

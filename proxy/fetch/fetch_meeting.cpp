@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "proxy/fetch/block_run.hpp"
 #include "proxy/fetch/meeting_plan.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/hop_by_hop.hpp"
@@ -50,7 +51,8 @@ asio::awaitable<bool> FetchMeeting::follow(Meeting meeting, TakeHit take) {
     const auto followed = co_await meet(std::move(meeting), {}, take);
     if (followed) co_return true;
     // The fetch of the body is far from this block. Nodes that want it meet for it.
-    meets_for_block_ = job_.from.of_run && known_fetcher() != config_.node;
+    meets_for_block_ = job_.from.of_run && known_fetcher() != config_.node &&
+                       !is_in_another_flow(cache_, job_);  // Fetch::run() leaves it to that
     if (!meets_for_block_) co_return false;
     auto for_block = find_meeting({});
     const auto came = co_await meet(std::move(for_block), {}, std::move(take));
@@ -81,15 +83,18 @@ summary::KeyHash FetchMeeting::meeting_key() const {
 
 std::string FetchMeeting::known_fetcher() const {
     const auto& block = job_.wanted.block;
-    if (block && !block->peers->followed.empty() && !meets_for_block_)
-        return block->peers->followed;
+    if (block && !meets_for_block_) {
+        const auto& followed = block->peers->followed;
+        if (!followed.empty() && peers_.peer_in_step(followed)) return followed;
+    }
     return cache_.shared.cooperation.fetchers.of(meeting_key(), Clock::now());
 }
 
 bool FetchMeeting::is_fed_by_peer() const {
     if (!job_.from.of_run || job_.wanted.block->peers->followed.empty()) return false;
     const auto& node = job_.wanted.block->peers->followed;
-    return !peers_.is_left_alone(node) && peers_.peer_in_step(node).has_value();
+    if (peers_.peer_in_step(node)) return !peers_.is_left_alone(node);
+    return known_fetcher() != config_.node;
 }
 
 void FetchMeeting::note_fetcher(std::string_view node) const {
@@ -116,8 +121,13 @@ void FetchMeeting::await_rest_elsewhere() {
     delivery_.on_break_off([this](std::string node) { return find_rest(std::move(node)); });
 }
 
+/// Other fetches of this node wait meanwhile, because this one may have to ask the origin.
 asio::awaitable<bool> FetchMeeting::find_rest(std::string node) {
-    TakeHit take = [this](PeerRequest& asked) { return take_rest(asked); };
+    open_flow_behind(cache_, job_);
+    TakeHit take = [this](PeerRequest& asked) {
+        job_.progress.flow.reset();
+        return take_rest(asked);
+    };
     auto meeting = find_meeting(node);
     const auto found = co_await meet(std::move(meeting), std::move(node), std::move(take));
     co_return found;
@@ -196,9 +206,35 @@ asio::awaitable<bool> FetchMeeting::meet(Meeting meeting, std::string failed, Ta
                              meets_for_block_ || is_large_;  // a client waits meanwhile
         if (is_last) co_return false;
         failed = std::move(meeting.fetcher);
+        if (job_.wanted.block) {
+            co_await let_block_before_ask(failed);
+            if (is_in_another_flow(cache_, job_)) co_return false;
+        }
         meeting = find_meeting(failed);
     }
     co_return false;
+}
+
+/// The block before may have begun to come from the same node. Its fetch is to notice that first,
+/// because it asks the origin for its rest and this block at once (find_rest()).
+asio::awaitable<void> FetchMeeting::let_block_before_ask(const std::string& failed) {
+    constexpr std::chrono::milliseconds kLook{2}, kAtMost{100};
+    const auto& block = *job_.wanted.block;
+    if (block.range.first == 0) co_return;
+    const Blocks blocks{block.length, block.block_bytes};
+    const auto uri = block_key(job_.wanted.request->key.uri(), block.version.etag,
+                               block.version.form, blocks.at(block.range.first - 1));
+    auto& shared = cache_.shared;
+    const auto found = shared.store.find(shared.key_hasher(uri), uri, {}, Clock::now());
+    if (!found.fill) co_return;
+    const auto comes_from_there = [&] {
+        const auto state = found.fill->state();
+        return state.phase == Fill::Phase::streaming && !state.incoming.fed_by_origin() &&
+               state.incoming.peer == failed;
+    };
+    const auto until = Clock::now() + kAtMost;
+    while (comes_from_there() && !is_in_another_flow(cache_, job_) && Clock::now() < until)
+        co_await job_.result.wakeup->wait_until(Clock::now() + kLook);
 }
 
 /// Asks the meeting point and notes the name that it gives. True: it had the response itself, which

@@ -38,8 +38,9 @@ public:
     bool is_possible() const;
     /// The node that fetches it, as far as this node knows; empty: none is known.
     std::string known_fetcher() const;
-    /// The node that fetched the block before, of the same stream, is there to bring this one, too.
-    /// So the origin is spared while a peer that promises it is asked.
+    /// Another node has given blocks to this stream out of its fetch, and goes on with that, or has
+    /// died, so that the meeting names another one. The origin is spared while a peer that promises
+    /// this block is asked.
     bool is_fed_by_peer() const;
     /// Finds the meeting point of the key. `failed`: a node that gave nothing; empty: none.
     Meeting find_meeting(std::string_view failed);
@@ -71,6 +72,7 @@ private:
     bool is_silent(const std::string& node) const;
     bool has_left(const std::string& node) const;
     boost::asio::awaitable<bool> meet(Meeting meeting, std::string failed, TakeHit take);
+    boost::asio::awaitable<void> let_block_before_ask(const std::string& failed);
     boost::asio::awaitable<bool> ask_who_fetches(Meeting& meeting, std::string_view failed,
                                                  const TakeHit& take);
     boost::asio::awaitable<Followed> follow_node(const std::string& node, const TakeHit& take);

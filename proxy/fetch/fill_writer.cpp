@@ -70,7 +70,7 @@ asio::awaitable<FetchError> FillWriter::receive_slice(Exchange& exchange, const 
         exchange.take(n);
         missing -= n;
         took_.bytes += n;
-        watch.came(n);
+        if (watch.came) watch.came(n);
     }
     co_return FetchError::none;
 }

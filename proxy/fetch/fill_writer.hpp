@@ -35,7 +35,8 @@ public:
         std::function<bool()> look_elsewhere;
         /// Length of the wanted slice; bytes behind it stay in the exchange.
         std::optional<std::uint64_t> slice;
-        std::function<void(std::uint64_t)> came;  // called with the bytes of a slice as they come
+        /// Called with the bytes of a slice as they come; may be empty.
+        std::function<void(std::uint64_t)> came;
     };
     /// Receives the rest of the body of `exchange`. `abandoned`: the readers have left.
     boost::asio::awaitable<FetchError> receive(Exchange& exchange, Watch& watch);

@@ -137,6 +137,10 @@ PeerRequestPlan::PeerRequestPlan(const PeerTurns& whom, const RoundTrip& nearest
       budget_(whom.beside_the_origin ? Duration(0) : peer_budget(nearest, origin, bounds)),
       origin_at_(asks_origin ? now + budget_ : Time::max()) {}
 
+void PeerRequestPlan::spare_origin(const PeerTimes& bounds, Time now) {
+    if (origin_at_ != Time::max()) origin_at_ = std::max(origin_at_, now + bounds.budget_most);
+}
+
 NextStep PeerRequestPlan::next(const InFlightRequests& now_open, Time now) const {
     AskState state{};
     state.origin_at = origin_at_;

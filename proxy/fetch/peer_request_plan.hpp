@@ -141,6 +141,10 @@ public:
     PeerRequestPlan(const PeerTurns& whom, const RoundTrip& nearest, const RoundTrip& origin,
                     const PeerTimes& bounds, bool asks_origin, Time now);
 
+    /// A node of the cluster fetches the body, so the origin is asked after the longest budget
+    /// only.
+    void spare_origin(const PeerTimes& bounds, Time now);
+
     /// The requests under way.
     struct InFlightRequests {
         unsigned peers = 0;         // without an end yet

@@ -42,8 +42,9 @@ private:
     void arm() { wheel_.arm(*this, ReaderlessTime::Clock::now() + kLook); }
     void expire() override {
         auto audience = job_.result.fill->audience();
-        if (job_.progress.beside) audience += job_.progress.beside->result.fill->audience();
-        if (job_.progress.flow) audience += job_.progress.flow->audience();
+        if (job_.progress.beside)
+            audience.readers += job_.progress.beside->result.fill->audience().readers;
+        if (job_.progress.flow) audience += job_.progress.flow->get().audience();
         if (!solitude_.too_long(audience, ReaderlessTime::Clock::now())) return arm();
         job_.progress.given_up = true;
         if (job_.progress.beside) job_.progress.beside->progress.given_up = true;

@@ -56,8 +56,13 @@ std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& 
     if (validators_of(head.fields).etag != rest.etag) return std::nullopt;
     if (rest.length && *rest.length != *given->length) return std::nullopt;
     const ByteRange wanted{rest.first, rest.last.value_or(*given->length - 1)};
-    if (*given->range != wanted) return std::nullopt;
-    return Continuation{wanted.last + 1 - rest.begins, rest.first - rest.begins};
+    const auto last = given->range->last;
+    const auto goes_on = last > wanted.last && last <= rest.up_to.value_or(0);
+    if (given->range->first != wanted.first || (last != wanted.last && !goes_on))
+        return std::nullopt;
+    Continuation brings{wanted.last + 1 - rest.begins, rest.first - rest.begins};
+    if (goes_on) brings.behind = ByteRange{wanted.last + 1, last};
+    return brings;
 }
 
 FetchError why_not_that(const Head& head, bool with_credentials) {

@@ -39,21 +39,23 @@ FetchError judge_size(std::uint64_t received, const std::optional<std::uint64_t>
 /// The rest of a body whose sender stopped, for a request to the origin. Its bytes may follow if it
 /// is provably the same representation (RFC 9110 §13.1.5, §14.4).
 struct BodyRemainder {
-    std::string etag;                     // strong; of the version
-    std::uint64_t first = 0;              // in the whole body
-    std::optional<std::uint64_t> last;    // of a block
-    std::optional<std::uint64_t> length;  // of the whole body, if known
-    std::uint64_t begins = 0;             // position of the first received byte in the whole body
+    std::string etag;                         // strong; of the version
+    std::uint64_t first = 0;                  // in the whole body
+    std::optional<std::uint64_t> last;        // of a block
+    std::optional<std::uint64_t> up_to = {};  // where the blocks behind it are asked for, too
+    std::optional<std::uint64_t> length;      // of the whole body, if known
+    std::uint64_t begins = 0;  // position of the first received byte in the whole body
 };
 /// `came`: bytes of it. `block`: the wanted part of the whole body, if not all.
 BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
                       const std::optional<ByteRange>& block,
                       const std::optional<std::uint64_t>& length);
-/// The response brings the rest: exactly that 206, or the whole of the same version as a 200, whose
-/// first bytes came before.
+/// The response brings the rest: exactly that 206, or one with more of what was asked for, or the
+/// whole of the same version as a 200, whose first bytes came before.
 struct Continuation {
-    std::uint64_t end = 0;    // bytes of the body at its end, earlier ones included
-    std::uint64_t first = 0;  // the position of its first byte, counted like `end`
+    std::uint64_t end = 0;                 // bytes of the body at its end, earlier ones included
+    std::uint64_t first = 0;               // the position of its first byte, counted like `end`
+    std::optional<ByteRange> behind = {};  // what it brings of the whole body behind `end`
 };
 /// None for any other response.
 std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& head);

@@ -28,10 +28,12 @@ bool ResumeRequest::prepare() {
                     : incoming.length_known ? std::optional(incoming.length)
                                             : std::nullopt);
     if (rest_.last && rest_.first > *rest_.last) return false;
+    if (asks_on_) rest_.up_to = block->up_to;
     AddedLines added{{}, {}, version_.server, true};
     added.source =
         block ? block->version.source : std::string(source_of(incoming.response->fields()));
-    append_range_request(added.text, rest_.first, rest_.last, version_.etag);
+    const auto last = rest_.up_to ? rest_.up_to : rest_.last;
+    append_range_request(added.text, rest_.first, last, version_.etag);
     origin_ = std::make_shared<OriginAttempt>(cache_.upstream, job_.wanted.request, false,
                                               std::move(added));
     return true;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "proxy/fetch/cache.hpp"
 #include "proxy/fetch/fetch_job.hpp"
@@ -27,6 +28,9 @@ public:
     /// Sends the request beside `sender`, and abandons that when the origin is about to give the
     /// rest. Otherwise the sender goes on.
     void ask_beside(Exchange& sender);
+    /// The request is to ask for the blocks behind the wanted one, too, up to WantedBlock::up_to.
+    /// False: it is under way already.
+    bool ask_on() { return asks_on_ = origin_ == nullptr; }
     /// The sender was abandoned for it.
     bool took_over() const { return took_over_; }
 
@@ -39,6 +43,10 @@ public:
     std::uint64_t whole() const { return rest_given_->end; }
     /// Of the origin's response; 0: there was none.
     unsigned status() const;
+    /// After ask(): the origin gives this part of the body behind the block.
+    const std::optional<ByteRange>& behind() const { return rest_given_->behind; }
+    /// Gives up the response, with behind() still to be read.
+    std::shared_ptr<OriginAttempt> release() { return std::exchange(origin_, nullptr); }
     /// The origin's Retry-After.
     std::optional<std::chrono::steady_clock::time_point> not_before() const;
 
@@ -55,6 +63,7 @@ private:
     std::optional<Continuation> rest_given_;
     std::optional<std::chrono::steady_clock::time_point> not_before_;  // of a useless response
     bool took_over_ = false;
+    bool asks_on_ = false;
 };
 
 }  // namespace proxy

@@ -53,6 +53,7 @@ BlockStream::Block BlockStream::find_or_fetch(std::uint64_t offset, AllowedSourc
         if (found.response) block.source = Source::disk;
     }
     block.stored = found.response;
+    if (found.fill && may != AllowedSources::be_alone) attend(flow_at(block.range.first));
     if (found.response || may_not_fetch()) return block;
     if (!block.tries) block.tries = std::make_shared<RetryBudget>();
     if (may != AllowedSources::be_alone && !found.fill && !found.on_disk) {
@@ -149,12 +150,17 @@ bool BlockStream::join(const std::shared_ptr<BlockFlow>& flow, Block& block) {
     const auto stays = flow->is_of(request_.get()) || flow == joined_;
     block.reader = flow->join(block.range.first, transaction_.wakeup, stays);
     if (!block.reader) return false;
-    joined_ = flow;
+    attend(flow);
     block.by_run = true;
     block.leader = flow->is_of(request_.get());
     block.follows = block.follows || block.leader;
     if (!block.leader) ++service_.counters.collapsed;
     return true;
+}
+
+/// This stream reads the run from now on, and stays with it if it is invalidated.
+void BlockStream::attend(const std::shared_ptr<BlockFlow>& flow) {
+    if (flow && flow != joined_) joined_ = BlockFlow::attend(flow);
 }
 
 /// Joins the fetch that is under way for it, or begins one.

@@ -10,6 +10,7 @@
 #include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/http/validators.hpp"
 #include "proxy/request/body_sender.hpp"
+#include "proxy/request/cache_lookup.hpp"
 #include "summary/directory/directory.hpp"
 
 namespace proxy {
@@ -69,24 +70,23 @@ asio::awaitable<FetchError> BlockStream::wait(Block& block) {
     if (!block.reader) co_return FetchError::not_allowed;  // the disk's copy was of no use
     const auto deadline = Clock::now() + kFollowAtMost;
     const auto of_run = Clock::now() + std::max<std::chrono::nanoseconds>(kWaitForFlow, usual());
-    auto looked_again = false;
+    auto looks = 0;
     for (;;) {
         const auto state = block.reader->state();
-        if (block.by_run && state.phase == Fill::Phase::failed &&
-            state.error == FetchError::abandoned) {
-            // The run has ended, or found that the block is here. After a second such end this
-            // request fetches for itself, so that each turn of the loop waits.
-            const auto may = std::exchange(looked_again, true) ? AllowedSources::be_alone
-                                                               : AllowedSources::use_all;
+        if (state.phase == Fill::Phase::failed && state.error == FetchError::abandoned) {
+            // The run or fetch has ended, or found that the block is here, or one begins that
+            // brings it. After kMaxLooks such ends this request fetches for itself, so that the
+            // loop ends.
+            const auto may =
+                ++looks < kMaxLooks ? AllowedSources::use_all : AllowedSources::be_alone;
             block = find_or_fetch(block.range.first, may, std::move(block.tries));
             if (block.recalled) block = find_or_fetch(block.range.first, AllowedSources::not_disk);
             if (block.stored) co_return FetchError::none;
             if (!block.reader) co_return FetchError::not_allowed;
             continue;
         }
-        const auto of_others =
-            state.error == FetchError::abandoned || state.error == FetchError::part_refused;
-        if (state.released || (!block.leader && of_others)) {  // the block is for its leader alone
+        const auto of_others = !block.leader && state.error == FetchError::part_refused;
+        if (state.released || of_others) {  // the block is for its leader alone
             block =
                 find_or_fetch(block.range.first, AllowedSources::be_alone, std::move(block.tries));
             if (block.stored) co_return FetchError::none;

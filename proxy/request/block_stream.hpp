@@ -155,6 +155,7 @@ private:
     bool join_flow(Block& block);
     bool join(const std::shared_ptr<BlockFlow>& flow, Block& block);
     bool join_outdated_run(Block& block);
+    void attend(const std::shared_ptr<BlockFlow>& flow);
     void fetch(Block& block, const Store::Found& found, AllowedSources may);
     std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
     std::optional<std::size_t> likely_peer(const Key& key) const;
@@ -186,7 +187,7 @@ private:
     const std::optional<UpstreamTarget> origin_;  // none without a site
     PinnedBlocks pinned_;                         // by pin()
     const std::shared_ptr<PeersOfStream> peers_ = std::make_shared<PeersOfStream>();
-    std::shared_ptr<BlockFlow> joined_;  // the run that this stream read last
+    std::shared_ptr<BlockFlow> joined_;  // the run that this stream read last, and attends
     ByteRange range_;
     Block now_;
     std::optional<Block> ahead_;  // the first that was missing, if that is not now_

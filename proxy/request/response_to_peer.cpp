@@ -111,8 +111,7 @@ private:
             found_ = service_.cache.shared.store.find(hash_, uri, {}, stats_.begun);
             if (found_.on_disk) found_ = co_await lookup_.recall(std::move(found_), hash_, uri, by);
             block_uri_ = uri;
-            if (meet_.kind == MeetQuestion::Kind::follow && !found_.response && !found_.fill)
-                join_run({range.first, range.last});
+            if (meet_.kind == MeetQuestion::Kind::follow) follow_run({range.first, range.last});
         }
         is_block_ = found_.response || found_.fill || reader_;
         if (is_block_ || comes_late_) co_return;
@@ -152,13 +151,16 @@ private:
         return growing_.incoming.length;
     }
 
-    /// Joins the run that is to bring the block soon enough. Its readers let the run go on.
-    void join_run(const ByteRange& block) {
+    /// The peer follows this node. Joins the run that is to bring the block soon enough, unless the
+    /// block is here. The run goes on for its readers and for those that follow.
+    void follow_run(const ByteRange& block) {
         auto& shared = service_.cache.shared;
         const auto version = shared.key_hasher(
             flow_key(request_.key.uri(), version_->value, form_->value, received_.block_bytes));
         const auto flow = shared.flows.find(version, block.first, nullptr, shared.store);
         if (!flow || flow->blocks().at(block.first) != block) return;
+        flow->followed_by_peer();
+        if (found_.response || found_.fill) return;
         const auto& origin = request_.origin();
         const auto usual = origin ? service_.upstream.origin_times.of(origin->key).mean()
                                   : std::chrono::nanoseconds(0);
@@ -198,8 +200,8 @@ private:
         }
     }
 
-    /// If the fill of a block has ended, the store has the block, or another fetch brings it, or
-    /// nobody does. False: the fill goes on, or has what the store lacks.
+    /// If the fill of a block has ended, the store has the block, or another fetch or a run brings
+    /// it, or nobody does. False: the fill goes on, or has what the store lacks.
     bool look_again() {
         const auto failed = growing_.phase == Fill::Phase::failed;
         if (!failed && growing_.phase != Fill::Phase::complete) return false;
@@ -207,6 +209,8 @@ private:
         if (!failed && !found_.response) return false;
         reader_.reset();
         growing_ = {};
+        const auto range = range_request(request_.head.fields);
+        if (!found_.response && !found_.fill) follow_run({range.first, range.last});
         return true;
     }
 

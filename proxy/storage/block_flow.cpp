@@ -35,6 +35,25 @@ bool BlockFlow::is_open_to(const void* request, const Store& store) const {
     return is_of(request) || (owner_.storable && !is_outdated(store));
 }
 
+std::shared_ptr<BlockFlow> BlockFlow::attend(std::shared_ptr<BlockFlow> flow) {
+    {
+        const std::lock_guard lock(flow->mutex_);
+        ++flow->streams_;
+    }
+    auto* const attended = flow.get();
+    return {attended, [flow = std::move(flow)](BlockFlow*) {
+                const std::lock_guard lock(flow->mutex_);
+                --flow->streams_;
+                flow->writer_->notify();
+            }};
+}
+
+void BlockFlow::followed_by_peer() {
+    const std::lock_guard lock(mutex_);
+    has_peers_ = true;
+    ++joined_;
+}
+
 std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
                                               std::shared_ptr<base::Wakeup> wakeup, bool stays) {
     const auto block = blocks_.at(offset);
@@ -46,6 +65,7 @@ std::unique_ptr<Fill::Reader> BlockFlow::join(std::uint64_t offset,
     }
     if (ended_ || !covers(block) || block.first < next_) return nullptr;
     ahead(block.first);
+    ++joined_;
     auto reader = std::make_unique<Fill::Reader>(ahead_.at(block.first), std::move(wakeup), stays);
     writer_->notify();
     return reader;
@@ -127,10 +147,19 @@ bool BlockFlow::wanted_from(std::uint64_t offset) const {
     return false;
 }
 
+bool BlockFlow::all_wait_for(std::uint64_t offset) const {
+    const std::lock_guard lock(mutex_);
+    const auto fill = ahead_.find(blocks_.at(offset).first);
+    return streams_ == 0 || (fill != ahead_.end() && fill->second->audience().readers >= streams_);
+}
+
 Fill::Audience BlockFlow::audience() const {
     Fill::Audience all;
     const std::lock_guard lock(mutex_);
     for (const auto& each : ahead_) all += each.second->audience();
+    all.readers += streams_;
+    all.joined = joined_;  // a fill is no longer ahead, once it was begun
+    if (has_peers_) all.alone_at_most = kPeerStays;
     return all;
 }
 

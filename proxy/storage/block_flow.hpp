@@ -52,6 +52,13 @@ public:
     bool is_open_to(const void* request, const Store& store) const;
     /// The key or a tag was invalidated after the request was sent.
     bool is_outdated(const Store& store) const;
+    /// Returns the same flow for a stream of this node, which counts as a reader until it drops the
+    /// result: the blocks that the stream sends now may have come long ago, and it wants the rest.
+    static std::shared_ptr<BlockFlow> attend(std::shared_ptr<BlockFlow> flow);
+    /// A peer follows this node, and has asked for a block of the flow. It says nothing while it
+    /// sends a block to its client, so the flow then waits kPeerStays for its next request.
+    void followed_by_peer();
+    static constexpr std::chrono::seconds kPeerStays{60};
     /// Joins the block at `offset`, which the run has yet to begin. Null if the run has begun or
     /// passed the block, and so the store knows it; also if the block is outside of the answer, or
     /// the run has ended. `stays`: the reader is the owner, or has read a block of the run before.
@@ -89,12 +96,19 @@ public:
     void came(std::uint64_t bytes, Time now);
     /// A reader waits for a block from `offset` on.
     bool wanted_from(std::uint64_t offset) const;
-    /// The readers of the blocks ahead.
+    /// Each stream waits for the block at `offset`, so that none misses it if the store will not
+    /// have it.
+    bool all_wait_for(std::uint64_t offset) const;
+    /// The readers of the blocks ahead, the streams and the peers.
     Fill::Audience audience() const;
     /// Ends the flow. Its readers are notified and look elsewhere.
     void end();
 
     const Blocks& blocks() const { return blocks_; }
+    /// It is to bring just this, as something that may be stored, or not.
+    bool brings(const ByteRange& range, bool storable) const {
+        return covered_ == range && owner_.storable == storable;
+    }
 
 private:
     bool covers(const ByteRange& block) const;                 // under the mutex
@@ -112,6 +126,9 @@ private:
     std::uint64_t next_;  // first byte of the block that is to begin next
     std::uint64_t at_;    // the position of the answer
     FlowRate rate_;
+    std::size_t streams_ = 0;   // of this node
+    std::uint64_t joined_ = 0;  // readers and requests of peers, since the start
+    bool has_peers_ = false;
     bool ended_ = false;
 };
 
@@ -130,6 +147,29 @@ private:
     mutable std::mutex mutex_;
     std::unordered_multimap<summary::KeyHash, std::shared_ptr<BlockFlow>, summary::HashOfKeyHash>
         flows_;
+};
+
+/// A flow that readers find, until this is destroyed. Their waiting ends with it.
+class OpenFlow {
+public:
+    /// `flows` must outlive this.
+    OpenFlow(BlockFlows& flows, summary::KeyHash version, std::shared_ptr<BlockFlow> flow)
+        : flows_(flows), version_(version), flow_(std::move(flow)) {
+        flows_.add(version_, flow_);
+    }
+    OpenFlow(const OpenFlow&) = delete;
+    OpenFlow& operator=(const OpenFlow&) = delete;
+    ~OpenFlow() {
+        flows_.remove(version_, flow_.get());
+        flow_->end();
+    }
+
+    BlockFlow& get() const { return *flow_; }
+
+private:
+    BlockFlows& flows_;
+    const summary::KeyHash version_;
+    const std::shared_ptr<BlockFlow> flow_;
 };
 
 }  // namespace proxy

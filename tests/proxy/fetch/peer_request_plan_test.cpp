@@ -254,6 +254,19 @@ protected:
     PeerTimes bounds;
 };
 
+TEST_F(PeerRaceTest, SparesTheOriginOfABodyThatTheClusterFetches) {
+    auto plan = race(two()), never = race(two(), false);
+    plan.spare_origin(bounds, kNow);
+    never.spare_origin(bounds, kNow);
+    for (auto* each : {&plan, &never}) {
+        each->ask(0);
+        each->asked(steady(80ms), kNow);
+    }
+    EXPECT_NE(step(plan, {1}, kNow + bounds.budget_most - 1ms), AskStep::ask_origin);
+    EXPECT_EQ(step(plan, {1}, kNow + bounds.budget_most), AskStep::ask_origin);
+    EXPECT_NE(step(never, {1}, kNow + bounds.budget_most), AskStep::ask_origin);
+}
+
 TEST_F(PeerRaceTest, AsksOneAfterTheOtherAsTheyHaveNothing) {
     auto plan = race(two());
     ASSERT_EQ(step(plan, {}), AskStep::ask_peer);

@@ -51,15 +51,20 @@ TEST(BodySize, IsWhatItShouldBeWhereThatIsKnown) {
 /// RFC 9110 §13.1.5, §14.4.
 class RestTest : public ::testing::Test {
 protected:
-    static std::optional<std::uint64_t> after(const BodyRemainder& rest, const char* range,
-                                              const char* etag = "\"1\"", unsigned status = 206) {
+    static std::optional<Continuation> continuation(const BodyRemainder& rest, const char* range,
+                                                    const char* etag = "\"1\"",
+                                                    unsigned status = 206) {
         const auto lines = std::string("Content-Range: ") + range + "\nETag: " + etag;
         const Text text(lines);
         const Fields fields = text;
         Head head;
         head.status = status;
         head.fields.assign(fields.begin(), fields.end());
-        const auto given = goes_on_with(rest, head);
+        return goes_on_with(rest, head);
+    }
+    static std::optional<std::uint64_t> after(const BodyRemainder& rest, const char* range,
+                                              const char* etag = "\"1\"", unsigned status = 206) {
+        const auto given = continuation(rest, range, etag, status);
         return given ? std::optional(given->end) : std::nullopt;
     }
 };
@@ -71,6 +76,22 @@ TEST_F(RestTest, BeginsBehindWhatHasCome) {
     const auto block = rest_of("\"1\"", 40, ByteRange{100, 199}, 1000);
     EXPECT_EQ(block.first, 140u);
     EXPECT_EQ(block.last, 199u);
+}
+
+TEST_F(RestTest, OfABlockMayComeWithTheBlocksBehindItThatWereAskedFor) {
+    auto rest = rest_of("\"1\"", 40, ByteRange{100, 199}, 1000);
+    rest.up_to = 499;
+    const auto behind = [&](const char* range) {
+        const auto given = continuation(rest, range);
+        return given && given->end == 100u ? given->behind : std::nullopt;
+    };
+    EXPECT_EQ(behind("bytes 140-499/1000"), (ByteRange{200, 499}));
+    EXPECT_EQ(behind("bytes 140-249/1000"), (ByteRange{200, 249})) << "it may give less";
+    EXPECT_EQ(after(rest, "bytes 140-199/1000"), 100u);
+    EXPECT_EQ(behind("bytes 140-199/1000"), std::nullopt);
+    EXPECT_FALSE(after(rest, "bytes 140-500/1000"));
+    EXPECT_FALSE(after(rest, "bytes 140-198/1000"));
+    EXPECT_FALSE(after(rest, "bytes 100-499/1000"));
 }
 
 TEST_F(RestTest, IsToldByWhatHasComeWhenItEnds) {

@@ -88,6 +88,40 @@ TEST_F(BlockFlowTest, IsWantedByReadersThatWaitForABlock) {
     EXPECT_FALSE(flow.wanted_from(200)) << "its fill is the store's affair now";
 }
 
+TEST_F(BlockFlowTest, IsReadWhileReadersComeAndGoBetweenTwoLooks) {
+    std::uint64_t joined = flow.audience().joined;
+    for (std::uint64_t first = 200; first < 700; first += 100) {
+        const auto waiting = join(first);
+        flow.begin(first);
+        EXPECT_EQ(flow.audience().readers, 0u);
+        EXPECT_GT(flow.audience().joined, std::exchange(joined, flow.audience().joined));
+    }
+}
+
+TEST_F(BlockFlowTest, WaitsForTheNextRequestOfAPeer) {
+    EXPECT_LE(flow.audience().alone_at_most, kAloneAtMost);
+    flow.followed_by_peer();
+    EXPECT_EQ(flow.audience().joined, 1u);
+    EXPECT_EQ(flow.audience().alone_at_most, BlockFlow::kPeerStays);
+}
+
+TEST_F(BlockFlowTest, IsReadByAStreamThatSendsWhatCameBefore) {
+    const auto shared = std::make_shared<BlockFlow>(Blocks{1000, 100}, ByteRange{200, 699}, writer,
+                                                    1000, BlockFlow::Ownership{owner});
+    auto attended = BlockFlow::attend(shared);
+    EXPECT_EQ(attended, shared);
+    const auto waiting = attended->join(200, reader, false);
+    shared->begin(200);
+    EXPECT_EQ(shared->audience().readers, 1u);
+    EXPECT_FALSE(shared->all_wait_for(300));
+    const auto next = attended->join(300, reader, true);
+    EXPECT_TRUE(shared->all_wait_for(300));
+    const auto too = BlockFlow::attend(shared);
+    EXPECT_FALSE(shared->all_wait_for(300));
+    attended.reset();
+    EXPECT_TRUE(shared->all_wait_for(300));
+}
+
 TEST_F(BlockFlowTest, GivesAllReadersOfABlockOneFill) {
     const auto one = join(300), too = join(399);
     const auto fill = flow.fill_for(300);
