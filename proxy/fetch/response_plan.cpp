@@ -126,6 +126,10 @@ ResponsePlan plan_fetch(ResponsePlan plan, const StoreFacts& found, const Reques
     return plan;
 }
 
+bool may_be_of_one_answer(FetchError error) {
+    return error == FetchError::reset || error == FetchError::malformed;
+}
+
 FollowerStep plan_after_wait(const FollowerWait& seen) {
     // Its like does not wait again, as the store knows by now; another kind of request may.
     if (seen.released && seen.unshareable) return FollowerStep::look_again;
@@ -137,6 +141,9 @@ FollowerStep plan_after_wait(const FollowerWait& seen) {
         const auto is_spared =
             seen.error == FetchError::origin_down || seen.error == FetchError::backed_off;
         if (is_spared && !seen.stands_in) return FollowerStep::alone;
+        // Of many that wait, one asks again for all.
+        if (may_be_of_one_answer(seen.error) && !seen.stands_in && !seen.again)
+            return FollowerStep::look_again;
     }
     // A body that broke off before the head went out is no response (RFC 9110 §15.6.3).
     if (!seen.has_head) return FollowerStep::failure;

@@ -93,6 +93,7 @@ struct FollowerWait {
     bool usable = true;      // and may reuse it
     FetchError error = FetchError::none;
     bool stands_in = false;  // a stored response may take the place of the failure
+    bool again = false;      // another fetch has already failed in this way
 };
 /// The consequence of that end for the request.
 enum class FollowerStep : std::uint8_t {
@@ -101,6 +102,8 @@ enum class FollowerStep : std::uint8_t {
     alone,       // this request needs a fetch of its own
     look_again,  // into the store
 };
+/// The origin answered, but not in a way that means anything. The next connection may fare better.
+bool may_be_of_one_answer(FetchError error);
 /// Decides the step of a request whose wait for a fetch has ended.
 FollowerStep plan_after_wait(const FollowerWait& seen);
 

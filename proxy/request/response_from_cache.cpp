@@ -277,7 +277,9 @@ asio::awaitable<ServeResult> ResponseFromCache::read(Fill::Reader& reader, bool 
         state = reader.state();
     }
     const FillResponse from{reader, state, leads};
-    switch (plan_after_wait(seen(from, came_first))) {
+    const auto step = plan_after_wait(seen(from, came_first));
+    saw_failure_ = saw_failure_ || may_be_of_one_answer(state.error);
+    switch (step) {
         case FollowerStep::alone:
             co_return ServeResult::alone;
         case FollowerStep::look_again:
@@ -306,6 +308,7 @@ FollowerWait ResponseFromCache::seen(const FillResponse& from, bool came_first) 
     seen.has_head = state.phase != Fill::Phase::waiting && state.phase != Fill::Phase::failed;
     seen.error = state.error;
     seen.stands_in = stands_in(state.error);
+    seen.again = saw_failure_;
     seen.unshareable = state.incoming.verdict != StorageVerdict::store;
     if (!seen.has_head || seen.leads || seen.released) return seen;
     const auto& response = *state.incoming.response;

@@ -107,7 +107,8 @@ private:
     bool looked_up_ = false;                       // by respond_at_once()
     std::unique_ptr<BodySender> rest_;             // of the response that it has begun
     int looks_ = 0;
-    int vain_waits_ = 0;  // for fetches of others whose result was not for this request
+    int vain_waits_ = 0;        // for fetches of others whose result was not for this request
+    bool saw_failure_ = false;  // of another's fetch: may_be_of_one_answer()
     bool may_use_blocks_ = true;
 };
 

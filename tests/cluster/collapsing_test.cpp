@@ -35,6 +35,28 @@ protected:
     bool all_follow(std::uint64_t count) const {
         return eventually([&] { return status("a").work.collapsed == count; });
     }
+    /// Clients that ask together get a 502, where the first `answers` of the origin are no HTTP.
+    std::size_t failures_after_garbage(int answers) {
+        Gate gate;
+        std::atomic<int> served = 0;
+        const auto scripted = origin.set([&](Exchange& e) {
+            const auto number = ++served;
+            if (number == 1) gate.wait();
+            if (number > answers) return e.answer(fresh(), "good");
+            e.send("HTTP/1.1 2OO fine\r\n\r\n");
+            e.keep = false;
+        });
+        start_with_workers(2);
+        auto clients = ask_together(1);
+        EXPECT_TRUE(gate.wait_for(1));
+        ask(clients, kClients - 1, {});
+        EXPECT_TRUE(all_follow(kClients - 1));
+        gate.open();
+        std::size_t failed = 0;
+        for (auto& each : clients) failed += each.read().status == 502 ? 1 : 0;
+        EXPECT_EQ(served, 2);
+        return failed;
+    }
     /// Good for anybody, and too old as soon as it comes.
     static std::string expired(std::string_view more = {}) {
         return fresh("Age: 2000\r\nETag: \"v\"\r\n" + std::string(more));
@@ -64,6 +86,14 @@ TEST_F(Collapsing, FetchesEachVariantOfAColdPageOnce) {
         EXPECT_EQ(clients[i].read().body, i < 10 ? "gzip" : "br");
     EXPECT_EQ(origin.requests(), 2u);
     EXPECT_EQ(status("a").work.collapsed, 49u) << "each is counted once";
+}
+
+TEST_F(Collapsing, AsksOnceMoreForAllWhereOneAnswerIsGarbage) {
+    EXPECT_EQ(failures_after_garbage(1), 1u) << "of the request whose answer it was";
+}
+
+TEST_F(Collapsing, AsksOnceMoreAtMost) {
+    EXPECT_EQ(failures_after_garbage(2), kClients);
 }
 
 TEST_F(Collapsing, FetchesEachVariantOfAnExpiredPageOnce) {

@@ -293,9 +293,22 @@ TEST(AfterTheWait, ARequestWithoutAStandInAsksWhereAnotherSparedItself) {
     EXPECT_EQ(plan_after_wait(seen(true, FetchError::origin_down)), FollowerStep::failure);
 }
 
+TEST(AfterTheWait, OneAnswerThatMeansNothingIsNoAnswerForAll) {
+    for (const auto error : {FetchError::reset, FetchError::malformed}) {
+        auto theirs = seen(false, error);
+        EXPECT_EQ(plan_after_wait(theirs), FollowerStep::look_again);
+        theirs.again = true;
+        EXPECT_EQ(plan_after_wait(theirs), FollowerStep::failure);
+        theirs.again = false;
+        theirs.stands_in = true;
+        EXPECT_EQ(plan_after_wait(theirs), FollowerStep::failure) << "the stored one is given";
+        EXPECT_EQ(plan_after_wait(seen(true, error)), FollowerStep::failure);
+    }
+}
+
 TEST(AfterTheWait, AMissingOrBrokenResponseIsNoAnswer) {  // RFC 9110 §15.6.3
     for (const auto leads : {true, false}) {
-        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::reset)), FollowerStep::failure);
+        EXPECT_EQ(plan_after_wait(seen(leads, FetchError::head_timeout)), FollowerStep::failure);
         auto late = seen(leads);
         late.has_head = false;
         EXPECT_EQ(plan_after_wait(late), FollowerStep::failure);
