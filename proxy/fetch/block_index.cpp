@@ -60,7 +60,7 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
     const auto covered = run_of(wanted, head, exchange.content_length());
     if (!covered) {
         delivery.cache().upstream.note_part(*job.wanted.request->origin(), *job.wanted.request,
-                                            wrong, head.status);
+                                            wrong, head);
         delivery.refuse(wrong, exchange);
         co_return;
     }

@@ -353,8 +353,8 @@ asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
     const auto& origin = *job_.wanted.request->origin();
     const auto error = co_await rest.ask();
     if (error != FetchError::none) {
-        if (rest.status() != 0)
-            cache_.upstream.note_part(origin, *job_.wanted.request, error, rest.status());
+        if (const auto* head = rest.head())
+            cache_.upstream.note_part(origin, *job_.wanted.request, error, *head);
         co_return error;
     }
     auto& exchange = rest.exchange();

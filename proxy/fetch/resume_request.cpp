@@ -83,8 +83,9 @@ asio::awaitable<FetchError> ResumeRequest::ask() {
                            : why_not_that(head, identifies_user(job_.wanted.request->fields)));
 }
 
-unsigned ResumeRequest::status() const {
-    return origin_ && origin_->result == FetchError::none ? origin_->response().head().status : 0;
+const Head* ResumeRequest::head() const {
+    const auto is_there = origin_ && origin_->result == FetchError::none;
+    return is_there ? &origin_->response().head() : nullptr;
 }
 
 std::optional<Clock::time_point> ResumeRequest::not_before() const {

@@ -41,8 +41,9 @@ public:
     std::uint64_t comes_twice() const { return job_.result.fill->received() - rest_given_->first; }
     /// The length of the body once the rest has come.
     std::uint64_t whole() const { return rest_given_->end; }
-    /// Of the origin's response; 0: there was none.
-    unsigned status() const;
+    /// Of the origin's response; null: there was none.
+    const Head* head() const;
+    unsigned status() const { return head() ? head()->status : 0; }
     /// After ask(): the origin gives this part of the body behind the block.
     const std::optional<ByteRange>& behind() const { return rest_given_->behind; }
     /// Gives up the response, with behind() still to be read.

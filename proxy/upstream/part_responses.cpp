@@ -1,5 +1,7 @@
 #include "proxy/upstream/part_responses.hpp"
 
+#include <xxhash.h>
+
 namespace proxy {
 
 PartTrouble part_trouble(FetchError wrong, unsigned status) {
@@ -43,14 +45,18 @@ std::string PartResponses::name_of_folder(std::string_view place, std::string_vi
 }
 
 bool PartResponses::note(std::string_view place, std::string_view uri, PartTrouble trouble,
-                         Time now) {
+                         std::string_view etag, Time now) {
     const auto name = trouble == PartTrouble::other_version ? name_of_folder(place, uri)
                                                             : name_of_path(place, uri);
     const std::lock_guard lock(mutex_);
     auto& noted = noted_.use(name);
     const auto again = noted.until > now;
     const auto was_sure = again && noted.sure;
-    noted.sure = again || trouble != PartTrouble::other_version;
+    const auto version =
+        XXH3_64bits_withSeed(uri.data(), uri.size(), XXH3_64bits(etag.data(), etag.size()));
+    const auto is_same = again && noted.version == version;
+    noted.sure = was_sure || (again && !is_same) || trouble != PartTrouble::other_version;
+    noted.version = version;
     noted.until = now + kRemembered;
     const auto is_new = noted.sure && !was_sure;
     if (noted_.size() > kMost) noted_.drop_oldest();

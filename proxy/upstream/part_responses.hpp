@@ -37,9 +37,11 @@ public:
     static constexpr std::size_t kMost = 1024;
     static constexpr std::size_t kLongestPath = 1024;  // bytes; a longer one is cut
 
-    /// `trouble` is not `none`. Another version counts from the second time on, because the first
-    /// may be a new version. Returns true when in_one_piece() has a new result.
-    bool note(std::string_view place, std::string_view uri, PartTrouble trouble, Time now);
+    /// `trouble` is not `none`. `etag`: of the response. Other versions count from the second one
+    /// on, because the first may be a new version, however often it comes. Returns true when
+    /// in_one_piece() has a new result.
+    bool note(std::string_view place, std::string_view uri, PartTrouble trouble,
+              std::string_view etag, Time now);
     bool in_one_piece(std::string_view place, std::string_view uri, Time now) const;
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
@@ -47,6 +49,7 @@ private:
     struct PartRecord {
         Time until;
         bool sure = false;
+        std::uint64_t version = 0;  // hash of URI and tag of the first other version
     };
     static std::string name_of_folder(std::string_view place, std::string_view uri);
     static std::string name_of_path(std::string_view place, std::string_view uri);

@@ -6,6 +6,7 @@
 
 #include "proxy/http/freshness.hpp"
 #include "proxy/http/retry_after.hpp"
+#include "proxy/http/validators.hpp"
 #include "proxy/upstream/failure_log.hpp"
 
 namespace proxy {
@@ -48,13 +49,16 @@ void Upstream::set_peers(PeerRecords::View view) {
 }
 
 void Upstream::note_part(const UpstreamTarget& origin, const RequestSnapshot& request,
-                         FetchError wrong, unsigned status) {
+                         FetchError wrong, const Head& response) {
+    const auto status = response.status;
     const auto trouble = part_trouble(wrong, status);
     if (trouble == PartTrouble::none) return;
     const auto of_its_user = trouble == PartTrouble::refused && identifies_user(request.fields);
     const auto now = std::chrono::steady_clock::now();
-    const auto is_new = !of_its_user && shared.part_responses.note(connection_key(origin),
-                                                                   request.key.uri(), trouble, now);
+    const auto etag = validators_of(response.fields).etag;
+    const auto is_new =
+        !of_its_user &&
+        shared.part_responses.note(connection_key(origin), request.key.uri(), trouble, etag, now);
     log_part(log, origin, trouble, status, is_new);
 }
 

@@ -44,11 +44,11 @@ struct Upstream {
 
     /// Sets the peers of now; null: there is no cluster.
     void set_peers(PeerRecords::View view);
-    /// An origin's response to a request for a part was not that part, for `wrong`. `status`: of
-    /// the response, 0 without one. Logs it with the reason. A refusal of a request with
+    /// An origin's `response` to a request for a part was not that part, for `wrong`. Logs it with
+    /// the reason. A refusal of a request with
     /// credentials is not remembered, as it may concern its user alone.
     void note_part(const UpstreamTarget& origin, const RequestSnapshot& request, FetchError wrong,
-                   unsigned status);
+                   const Head& response);
     /// True while requests for bodies there ask for the whole.
     bool in_one_piece(const UpstreamTarget& origin, std::string_view uri) const;
 

@@ -25,30 +25,33 @@ TEST(PartTroubleTest, IsWhatTheAnswerSays) {
 
 TEST(PartResponsesTest, TakeASecondVersionForTheRule) {
     PartResponses answers;
-    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, kNow)) << "it may be a new one";
+    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, "\"2\"", kNow)) << "it may be a new one";
     EXPECT_FALSE(answers.in_one_piece(kPlace, kUri, kNow));
-    EXPECT_TRUE(answers.note(kPlace, kUri, kOther, kNow));
+    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, "\"2\"", kNow)) << "again";
+    EXPECT_FALSE(answers.in_one_piece(kPlace, kUri, kNow));
+    EXPECT_TRUE(answers.note(kPlace, kUri, kOther, "\"3\"", kNow));
     EXPECT_TRUE(answers.in_one_piece(kPlace, kUri, kNow));
-    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, kNow)) << "known";
+    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, "\"3\"", kNow)) << "known";
+    EXPECT_TRUE(answers.in_one_piece(kPlace, kUri, kNow));
 }
 
 TEST(PartResponsesTest, TakeARefusalAtItsWord) {
     PartResponses answers;
-    EXPECT_TRUE(answers.note(kPlace, kUri, kRefused, kNow));
+    EXPECT_TRUE(answers.note(kPlace, kUri, kRefused, "\"2\"", kNow));
     EXPECT_TRUE(answers.in_one_piece(kPlace, kUri, kNow));
 }
 
 TEST(PartResponsesTest, AreOfOnePathWhereAPartWasRefused) {
     PartResponses answers;
-    answers.note(kPlace, kUri, kRefused, kNow);
+    answers.note(kPlace, kUri, kRefused, "\"2\"", kNow);
     EXPECT_TRUE(answers.in_one_piece(kPlace, "http://h/a/b.iso?signed=2", kNow));
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://h/a/other", kNow));
 }
 
 TEST(PartResponsesTest, AreOfAFolderAtAPlaceWhereVersionsDiffer) {
     PartResponses answers;
-    answers.note(kPlace, kUri, kOther, kNow);
-    answers.note(kPlace, "http://h/a/c.iso", kOther, kNow);
+    answers.note(kPlace, kUri, kOther, "\"2\"", kNow);
+    answers.note(kPlace, "http://h/a/c.iso", kOther, "\"2\"", kNow);
     EXPECT_TRUE(answers.in_one_piece(kPlace, "http://h/a/other?y", kNow));
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://h/c/b.iso", kNow));
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://g/a/b.iso", kNow));
@@ -57,18 +60,18 @@ TEST(PartResponsesTest, AreOfAFolderAtAPlaceWhereVersionsDiffer) {
 
 TEST(PartResponsesTest, AreForgottenAfterAWhile) {
     PartResponses answers;
-    answers.note(kPlace, kUri, kRefused, kNow);
+    answers.note(kPlace, kUri, kRefused, "\"2\"", kNow);
     EXPECT_TRUE(answers.in_one_piece(kPlace, kUri, kNow + PartResponses::kRemembered - 1s));
     const auto later = kNow + PartResponses::kRemembered;
     EXPECT_FALSE(answers.in_one_piece(kPlace, kUri, later));
-    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, later)) << "from the beginning";
+    EXPECT_FALSE(answers.note(kPlace, kUri, kOther, "\"2\"", later)) << "from the beginning";
     EXPECT_FALSE(answers.in_one_piece(kPlace, kUri, later));
 }
 
 TEST(PartResponsesTest, AreBounded) {
     PartResponses answers;
     for (std::size_t i = 0; i <= PartResponses::kMost; ++i)
-        answers.note(kPlace, "http://h/" + std::to_string(i) + "/x", kRefused, kNow);
+        answers.note(kPlace, "http://h/" + std::to_string(i) + "/x", kRefused, "\"2\"", kNow);
     EXPECT_EQ(answers.size(), PartResponses::kMost);
     EXPECT_FALSE(answers.in_one_piece(kPlace, "http://h/0/x", kNow)) << "the oldest";
     EXPECT_TRUE(answers.in_one_piece(kPlace, "http://h/1/x", kNow));
