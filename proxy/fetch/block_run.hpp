@@ -11,18 +11,6 @@
 
 namespace proxy {
 
-/// From here on readers find the `covered` blocks of `body` as a flow, and wait for them: those of
-/// other requests only if it is `storable`. The flow of the job stays if it is the same. For a
-/// request that is about to go out, too, as others would else send one of their own meanwhile.
-/// Destroying `job.progress.flow` ends that.
-void open_flow(Cache& cache, FetchJob& job, const BlocksOf& body, ByteRange covered, bool storable);
-
-/// The same for the blocks behind the wanted one that this node alone may have to fetch. False:
-/// there are none, or another fetch of this node brings them.
-bool open_flow_behind(Cache& cache, FetchJob& job);
-/// Another fetch of this node brings the wanted block, or is about to ask the origin for it.
-bool is_in_another_flow(const Cache& cache, const FetchJob& job);
-
 /// One response of the origin, of a whole body or of several blocks, that is cut into blocks as it
 /// comes. Each block is stored as if it had a request of its own, so the origin has one request
 /// where a client had one. The run begins a block when a reader waits for it or for a later one: it

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "proxy/fetch/block_plan.hpp"
-#include "proxy/fetch/block_run.hpp"
+#include "proxy/fetch/open_flow.hpp"
 #include "proxy/fetch/peer_response_pace.hpp"
 #include "proxy/fetch/renewal.hpp"
 #include "proxy/fetch/resume_plan.hpp"

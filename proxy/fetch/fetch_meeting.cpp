@@ -4,8 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "proxy/fetch/block_run.hpp"
 #include "proxy/fetch/meeting_plan.hpp"
+#include "proxy/fetch/open_flow.hpp"
 #include "proxy/http/cache_status.hpp"
 #include "proxy/http/hop_by_hop.hpp"
 #include "proxy/upstream/hedged_fetch.hpp"
