@@ -43,14 +43,20 @@ asio::awaitable<std::optional<std::string_view>> probe_once(Upstream& upstream,
     co_return fault;
 }
 
-/// True if the link that `probed` came by is still the link of that peer.
-bool has_same_link(const Upstream& upstream, const PeerOfView::Peer& probed) {
-    if (!upstream.peers.view()) return false;
-    const auto& peers = upstream.peers.view()->peers;
-    for (std::size_t i = 0; i < peers.size(); ++i)
-        if (peers[i].node == probed.node)
-            return peers[i].can_be_asked() && peers[i].token == probed.token;
-    return false;
+/// The peer with this name, if it can be asked.
+std::optional<PeerOfView> peer_to_probe(const Upstream& upstream, const std::string& node) {
+    const auto& view = upstream.peers.view();
+    if (!view) return std::nullopt;
+    for (std::size_t i = 0; i < view->peers.size(); ++i)
+        if (view->peers[i].node == node && view->peers[i].can_be_asked())
+            return PeerOfView{view, i};
+    return std::nullopt;
+}
+
+asio::awaitable<bool> wait_until(Upstream& upstream, Clock::time_point at) {
+    asio::steady_timer turn(upstream.executor, at);
+    const auto [cancelled] = co_await turn.async_wait(base::as_result);
+    co_return !cancelled;
 }
 
 }  // namespace
@@ -64,23 +70,35 @@ std::string probe_text(std::string_view node, std::string_view token) {
     return out;
 }
 
-asio::awaitable<void> probe_peer(Upstream& upstream, PeerOfView of, const ProbeTurns& turns,
+std::optional<Clock::time_point> ProbeTurns::take(const std::string& node, Clock::time_point now,
+                                                  std::size_t peers) {
+    const auto count = static_cast<int>(peers);
+    quiet_from_ = now + kApart * (count - 1);
+    if (!waiting_.insert(node).second) return std::nullopt;
+    const auto turn = std::max(now, next_);
+    next_ =
+        turn + std::min<Clock::duration>(kApart * count, Clock::duration(kLongestRound) / count);
+    return std::max(turn, quiet_from_);
+}
+
+asio::awaitable<void> probe_peer(Upstream& upstream, std::string node, ProbeTurns& turns,
                                  Clock::time_point at) {
-    const auto& peer = *of;
     const auto taken = Clock::now();
-    for (; at > Clock::now(); at = turns.put_off(taken)) {
-        asio::steady_timer turn(upstream.executor, at);
-        const auto [cancelled] = co_await turn.async_wait(base::as_result);
-        if (cancelled || !has_same_link(upstream, peer)) co_return;
-    }
-    auto fault = co_await probe_once(upstream, of);
+    auto wanted = true;
+    for (; wanted && at > Clock::now(); at = turns.put_off(taken))
+        wanted = co_await wait_until(upstream, at);
+    turns.went(node);
+    const auto of = wanted ? peer_to_probe(upstream, node) : std::nullopt;
+    if (!of) co_return;
+    const auto& peer = **of;
+    auto fault = co_await probe_once(upstream, *of);
     // A link is up before each worker thread of the peer knows its token. Until then a probe gets
     // the response for a stranger.
     if (fault == kNotAPeer) {
-        asio::steady_timer pause(upstream.executor, kProbeAgainAfter);
-        const auto [cancelled] = co_await pause.async_wait(base::as_result);
-        if (cancelled || !has_same_link(upstream, peer)) co_return;
-        fault = co_await probe_once(upstream, of);
+        const auto waited = co_await wait_until(upstream, Clock::now() + kProbeAgainAfter);
+        const auto still = waited ? peer_to_probe(upstream, node) : std::nullopt;
+        if (!still || (*still)->token != peer.token) co_return;
+        fault = co_await probe_once(upstream, *of);
     }
     if (!fault) co_return;
     auto* const record = upstream.peers.of(peer.node, peer.instance);
@@ -102,9 +120,8 @@ void probe_newcomers(Upstream& upstream, ProbeTurns& turns) {
         const auto& peer = peers[i];
         if (!peer.in_sync || !peer.can_be_asked()) continue;
         if (!upstream.peers.all()[i].comes_by(peer.token)) continue;
-        const auto at = turns.take(Clock::now(), peers.size());
-        upstream.probes.spawn(
-            probe_peer(upstream, PeerOfView{upstream.peers.view(), i}, turns, at));
+        const auto at = turns.take(peer.node, Clock::now(), peers.size());
+        if (at) upstream.probes.spawn(probe_peer(upstream, peer.node, turns, *at));
     }
 }
 
