@@ -18,6 +18,13 @@ namespace http = boost::beast::http;
 constexpr std::size_t kMaxChunkExtensionBytes = 1024;
 constexpr std::size_t kMaxChunkLineBytes = 2048;  // until its end arrives
 
+bool names_close(const Field& connection) {
+    FieldMembers options({&connection, 1}, http::field::connection);
+    while (const auto option = options.next())
+        if (iequals(*option, "close")) return true;
+    return false;
+}
+
 /// RFC 9112 §6.1: a value that ends in another coding than `chunked`, or has it twice, makes the
 /// framing unreliable. Other codings are unimplemented.
 ParseError judge_transfer_encoding(std::string_view value) {
@@ -346,12 +353,14 @@ void BeastParser<IsRequest>::on_field_impl(field id, string_view name, string_vi
     }
     if (head_.fields.size() >= limits_.lines) return fail(ParseError::head_too_large, ec);
     if (id == field::transfer_encoding) {
-        faulty_framing_ = head_.version < 11;
-        if (++transfer_encodings_ > 1 || (IsRequest && faulty_framing_))
+        const auto has_none = head_.version < 11;
+        if (has_none) is_last_ = true;
+        if (++transfer_encodings_ > 1 || (IsRequest && has_none))
             return fail(ParseError::bad_framing, ec);
         const auto verdict = judge_transfer_encoding(line.value);
         if (verdict != ParseError::ok) return fail(verdict, ec);
     }
+    if (id == field::connection && head_.version < 11 && names_close(line)) is_last_ = true;
     if constexpr (IsRequest) {
         if (id == field::host) {
             ++hosts_;

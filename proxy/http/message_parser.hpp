@@ -102,9 +102,10 @@ public:
     /// Reports the end of the connection. True if the message is complete by it.
     bool finish_at_eof();
 
-    /// Whether the connection can carry another message. False for a transfer coding in HTTP/1.0,
-    /// because that version has none and its sender may mean something else (RFC 9112 §6.1).
-    bool keep_alive() const { return !faulty_framing_ && Base::keep_alive(); }
+    /// Whether the connection can carry another message. False in HTTP/1.0 for a transfer coding,
+    /// because that version has none and its sender may mean something else (RFC 9112 §6.1), and
+    /// for `close`, whatever else stands beside it (§9.3).
+    bool keep_alive() const { return !is_last_ && Base::keep_alive(); }
 
 private:
     using verb = boost::beast::http::verb;
@@ -136,7 +137,7 @@ private:
     std::string_view bytes_;  // the parsed bytes; Beast keeps a folded value outside of them
     ParseError error_ = ParseError::ok;
     bool in_trailer_ = false;
-    bool faulty_framing_ = false;
+    bool is_last_ = false;  // as its head says, for which Beast does not look
     unsigned hosts_ = 0;
     unsigned transfer_encodings_ = 0;
     std::size_t trailer_lines_ = 0;

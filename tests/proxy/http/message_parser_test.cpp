@@ -141,6 +141,19 @@ TEST(MessageParser, TrustsNoConnectionAfterATransferCodingInHttp10) {  // RFC 91
               ParseError::bad_framing);
 }
 
+TEST(MessageParser, CloseWinsOverKeepAlive) {  // RFC 9112 §9.3
+    for (const auto* version : {"1.0", "1.1"})
+        for (const auto* options :
+             {"close, keep-alive", "keep-alive, Close", "keep-alive\r\nConnection: close"}) {
+            const auto bytes = "GET / HTTP/" + std::string(version) +
+                               "\r\nHost: h\r\nConnection: " + options + "\r\n\r\n";
+            Head head;
+            RequestParser parser(head, {});
+            ASSERT_EQ(parser.parse_head(bytes), ParseError::ok);
+            EXPECT_FALSE(parser.keep_alive()) << version << ' ' << options;
+        }
+}
+
 TEST(MessageParser, KeepsToItsLimits) {
     const HeadLimits limits{.request_line_bytes = 40, .head_bytes = 120, .lines = 4};
     EXPECT_EQ(parse("GET /" + std::string(60, 'x') + " HTTP/1.1\r\nHost: h\r\n\r\n", limits).error,
