@@ -13,6 +13,19 @@
 namespace proxy {
 
 using boost::beast::http::field;
+namespace {
+
+/// The response covers several blocks from where one begins. `own`: see BlockRun::run().
+boost::asio::awaitable<void> cut_into_blocks(Delivery& delivery, Exchange& exchange,
+                                             ByteRange covered, Delivery* own) {
+    auto& job = delivery.job();
+    const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
+    BlockRun::Of of{body_around(*job.wanted.block), covered, storable};
+    BlockRun run(delivery.cache(), job, std::move(of), exchange);
+    co_await run.run(own);
+}
+
+}  // namespace
 
 std::optional<BlockIndex> make_index(Delivery& delivery, const ReceivedHead& from,
                                      std::uint64_t length) {
@@ -64,21 +77,13 @@ boost::asio::awaitable<void> take_block(Delivery& delivery, Exchange& exchange) 
         delivery.refuse(wrong, exchange);
         co_return;
     }
-    const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
-    BlockRun::Of of{body_around(wanted), *covered, storable};
-    BlockRun run(delivery.cache(), job, std::move(of), exchange);
-    co_await run.run(&delivery);
+    co_await cut_into_blocks(delivery, exchange, *covered, &delivery);
 }
 
 boost::asio::awaitable<void> take_blocks_behind(Delivery& delivery) {
     const auto behind = delivery.take_behind();
     if (!behind) co_return;
-    auto& exchange = behind->origin->response();
-    const auto storable = delivery.candidate(exchange.received()).verdict == StorageVerdict::store;
-    auto& job = delivery.job();
-    BlockRun::Of of{body_around(*job.wanted.block), behind->range, storable};
-    BlockRun run(delivery.cache(), job, std::move(of), exchange);
-    co_await run.run(nullptr);
+    co_await cut_into_blocks(delivery, behind->origin->response(), behind->range, nullptr);
 }
 
 boost::asio::awaitable<void> run_in_blocks(Delivery& delivery, BlockIndex index, Exchange& exchange,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "proxy/fetch/block_plan.hpp"
+#include "proxy/fetch/missing_blocks.hpp"
 #include "proxy/fetch/open_flow.hpp"
 #include "proxy/fetch/peer_response_pace.hpp"
 #include "proxy/fetch/renewal.hpp"
@@ -343,7 +344,10 @@ asio::awaitable<bool> Delivery::pause(std::chrono::nanoseconds time) {
 /// The node takes the place of one that fetched several blocks: the origin is asked once for the
 /// rest of this one and the others, and readers of the others wait from now on.
 void Delivery::ask_on(ResumeRequest& rest) {
-    // Another one may have asked for the others.
+    auto& block = job_.wanted.block;
+    // The node that is gone may have been the one that had the others.
+    if (block && job_.from.of_run && !block->up_to) block->up_to = end_of_missing(cache_, job_);
+    // Another fetch may have asked for the others.
     const auto asks = open_flow_behind(cache_, job_) && rest.ask_on();
     if (!asks) job_.progress.flow.reset();
 }
@@ -368,7 +372,7 @@ asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
         watch.slice = rest.whole() - job_.result.fill->received();
         came = co_await writer_.receive_slice(exchange, watch);
     } else {
-        job_.progress.flow.reset();
+        if (rest.asks_on()) job_.progress.flow.reset();  // it brings none of the other blocks
         came = co_await writer_.receive(exchange, watch);
     }
     note_rate(origin);

@@ -22,7 +22,7 @@
 
 namespace proxy {
 
-/// What one stream of blocks has learnt of the peers.
+/// The experience of one stream of blocks with the peers.
 struct PeersOfStream {
     /// Announce the target and turned out to lack it in one piece. They get no request for a block
     /// that they do not announce.

@@ -20,7 +20,7 @@ namespace proxy {
 /// that runs the fetch, on one worker.
 class FetchMeeting {
 public:
-    /// What is known of the node that fetches the content.
+    /// The node that fetches the content, as far as this node knows it.
     struct Meeting {
         std::optional<PeerOfView> to_ask;  // the meeting point, if it is a peer and asking pays
         std::string fetcher;               // empty: none is known, so this node is to fetch

@@ -50,8 +50,8 @@ struct BodyRemainder {
 BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
                       const std::optional<ByteRange>& block,
                       const std::optional<std::uint64_t>& length);
-/// The response brings the rest: exactly that 206, or one with more of what was asked for, or the
-/// whole of the same version as a 200, whose first bytes came before.
+/// What a response brings of the rest. It is a 206 with the rest exactly, a 206 with more of what
+/// was asked for, or a 200 with the whole of the same version, whose first bytes came before.
 struct Continuation {
     std::uint64_t end = 0;                 // bytes of the body at its end, earlier ones included
     std::uint64_t first = 0;               // the position of its first byte, counted like `end`

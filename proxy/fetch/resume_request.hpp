@@ -31,6 +31,7 @@ public:
     /// The request is to ask for the blocks behind the wanted one, too, up to WantedBlock::up_to.
     /// False: it is under way already.
     bool ask_on() { return asks_on_ = origin_ == nullptr; }
+    bool asks_on() const { return asks_on_; }
     /// The sender was abandoned for it.
     bool took_over() const { return took_over_; }
 

@@ -4,9 +4,7 @@
 
 #include "proxy/fetch/fetch.hpp"
 #include "proxy/fetch/fetch_job.hpp"
-#include "proxy/fetch/peer_request_plan.hpp"
 #include "proxy/request/block_stream.hpp"
-#include "summary/directory/directory.hpp"
 
 namespace proxy {
 
@@ -153,7 +151,10 @@ bool BlockStream::join(const std::shared_ptr<BlockFlow>& flow, Block& block) {
     attend(flow);
     block.by_run = true;
     block.leader = flow->is_of(request_.get());
-    block.follows = block.follows || block.leader;
+    // All of a new version may come where the client wants its end.
+    const auto is_near =
+        block.range.first <= flow->next() + kBlocksAhead * flow->blocks().block_bytes;
+    block.follows = is_near && (block.follows || block.leader);
     if (!block.leader) ++service_.counters.collapsed;
     return true;
 }
@@ -196,30 +197,10 @@ void BlockStream::fetch(Block& block, const Store::Found& found, AllowedSources 
     }
     block.promised = likely_peer(body_.key_of(block.range)).has_value();
     job->wanted.block->bytes_behind = range_.last - std::min(block.range.last, range_.last);
-    job->wanted.block->up_to = end_of_missing(block.range);
+    job->wanted.block->up_to = end_of_missing(service_.cache, *job);
     if (job->wanted.block->up_to) follows_ = true;
     fetched_ = job->wanted.block->to_ask();
     start_fetch(service_.cache, std::move(job));
-}
-
-/// Returns the end of the last wanted block behind `first` that only the origin has; none without
-/// such a block.
-std::optional<std::uint64_t> BlockStream::end_of_missing(const ByteRange& first) const {
-    std::optional<std::uint64_t> end;
-    // The whole may be at a peer in one piece, unless a node fetches its blocks.
-    const auto is_of_run = !fetcher().empty();
-    if (!is_of_run &&
-        likely_peer({std::string(transaction_.request.key.uri()), transaction_.request.hash}))
-        return end;
-    auto offset = first.last + 1;
-    for (std::uint64_t i = 0; offset <= range_.last && i < kMaxBlocksExpected; ++i) {
-        const auto block = body_.blocks().at(offset);
-        const auto key = body_.key_of(block);
-        if (where(key) != Store::StoredAt::nowhere || likely_peer(key)) break;
-        end = block.last;
-        offset = block.last + 1;
-    }
-    return end;
 }
 
 /// The node that fetches the blocks of the body; empty: none is known.
@@ -228,31 +209,12 @@ std::string BlockStream::fetcher() const {
     return service_.cache.shared.cooperation.fetchers.of(request.hash, Clock::now());
 }
 
-/// The peer that would get the first request for what has this key. None: no peer announces it, or
-/// those that do get no request now, so that only the origin has it.
+/// As in missing_blocks.hpp, for the body or a block of it.
 std::optional<std::size_t> BlockStream::likely_peer(const Key& key) const {
-    const auto& view = service_.upstream.peers.view();
-    const auto& cluster = transaction_.config().cluster;
-    if (!view || !view->directory || !cluster) return std::nullopt;
-    auto candidates = view->directory->candidates({key.hash, key.uri});
-    candidates -= peers_named(peers_->slow, *view);
-    if (candidates.empty()) return std::nullopt;
     const auto& asked = transaction_.request;
-    const auto now = Clock::now();
-    const auto invalidated =
-        service_.cache.shared.store.invalidated_at(asked.hash, asked.key.uri());
-    const auto since = invalidated ? SinceInvalidation(now - *invalidated) : std::nullopt;
-    const PeerFacts known{view->peers,
-                          service_.upstream.peers.all(),
-                          transaction_.config().constants.peers,
-                          origin_ ? service_.upstream.origin_times.of(origin_->key) : RoundTrip(),
-                          now,
-                          {},
-                          stays_encrypted(*cluster, asked.key),
-                          body_.blocks().block_bytes};
-    const auto whom = whom_to_ask(candidates, {}, since, known);
-    if (whom.count == 0 || whom.beside_the_origin) return std::nullopt;
-    return whom.turns[0].peer;
+    const BodyAsked body{asked.key, asked.hash, transaction_.config(),
+                         origin_,   *peers_,    body_.blocks().block_bytes};
+    return proxy::likely_peer(service_.cache, body, {key.hash, key.uri});
 }
 
 /// False: something is missing, and the origin gives no parts that fit.

@@ -11,6 +11,7 @@
 
 #include "base/memory/memory.hpp"
 #include "proxy/fetch/fetch_job.hpp"
+#include "proxy/fetch/missing_blocks.hpp"
 #include "proxy/fetch/retry_plan.hpp"
 #include "proxy/request/transaction.hpp"
 #include "proxy/storage/body_version.hpp"
@@ -24,7 +25,7 @@ namespace proxy {
 /// A stream looks at kBlocksSampled blocks, spread over the body, to state beforehand where most of
 /// it comes from. If all of those are here it looks for the others, up to the first missing one,
 /// and at kMaxBlocksExpected in all. A body with more blocks is never called a hit.
-inline constexpr std::uint64_t kBlocksSampled = 32, kMaxBlocksExpected = 1024;
+inline constexpr std::uint64_t kBlocksSampled = 32;
 
 /// A block that is missing among the first so many is requested from the origin before the response
 /// begins.
@@ -157,7 +158,6 @@ private:
     bool join_outdated_run(Block& block);
     void attend(const std::shared_ptr<BlockFlow>& flow);
     void fetch(Block& block, const Store::Found& found, AllowedSources may);
-    std::optional<std::uint64_t> end_of_missing(const ByteRange& first) const;
     std::optional<std::size_t> likely_peer(const Key& key) const;
     std::string fetcher() const;
     boost::asio::awaitable<FetchError> open_missing();

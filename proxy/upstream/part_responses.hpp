@@ -49,7 +49,7 @@ private:
     struct PartRecord {
         Time until;
         bool sure = false;
-        std::uint64_t version = 0;  // hash of URI and tag of the first other version
+        std::uint64_t version = 0;  // hash of URI and tag of the last other version
     };
     static std::string name_of_folder(std::string_view place, std::string_view uri);
     static std::string name_of_path(std::string_view place, std::string_view uri);

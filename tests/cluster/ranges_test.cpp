@@ -529,6 +529,31 @@ TEST_F(LargeBodies, AreValidatedByTheirHead) {  // 33, 36
     EXPECT_EQ(count("a", Outcome::local_hit), 1u);
 }
 
+TEST_F(LargeBodies, OfANewVersionGiveTheirEndBeforeAllOfItHasCome) {
+    const File before{bytes(200'000), "\"v1\"", "Cache-Control: no-cache\r\n"};
+    const File now{bytes(200'000, 5), "\"v2\"", "Cache-Control: no-cache\r\n"};
+    std::atomic<bool> changed{false}, all_sent{false};
+    Gate rest;
+    const auto scripted = origin.set([&](Exchange& e) {
+        if (!changed) return before.answer(e);
+        if (!e.field("Range").empty()) return now.answer(e);
+        e.send("HTTP/1.1 200 OK\r\nETag: \"v2\"\r\nAccept-Ranges: bytes\r\n" + now.more +
+               "Content-Length: 200000\r\n\r\n" + now.content.substr(0, 20'000));
+        rest.wait();
+        all_sent = true;
+        e.send(now.content.substr(20'000));
+    });
+    start(settings("a"));
+    EXPECT_EQ(get("a", "/file").body, before.content);
+    changed = true;
+    const auto end = part("199900-");
+    EXPECT_FALSE(all_sent);
+    rest.open();
+    EXPECT_EQ(end.status, 206u);
+    EXPECT_EQ(end.field("ETag"), now.etag);
+    EXPECT_EQ(end.body, now.content.substr(199'900));
+}
+
 TEST_F(LargeBodies, AreRefreshedByAHead) {  // 37, RFC 9111 §4.3.5
     File file{bytes(20'000)};
     const auto scripted = origin.set([&](Exchange& e) { file.answer(e); });
