@@ -14,6 +14,7 @@
 #include "protocol/wire/invalidation.hpp"
 #include "protocol/wire/keys.hpp"
 #include "proxy/config/config.hpp"
+#include "proxy/fetch/awaited_orders.hpp"
 #include "proxy/fetch/known_fetchers.hpp"
 #include "proxy/fetch/known_renewals.hpp"
 #include "proxy/fetch/peer_request_plan.hpp"
@@ -49,6 +50,7 @@ struct SharedCooperation {
     KnownRenewals renewals;
     CopyDecisions copies;
     VaryingFields varying_fields;
+    AwaitedOrders awaited_orders;  // the control thread begins and ends it
     /// StoringRequest::clock_ahead in seconds; the control thread keeps it.
     std::atomic<std::int64_t> clock_ahead{0};
 };

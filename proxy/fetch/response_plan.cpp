@@ -97,8 +97,10 @@ ResponsePlan plan_reuse(const StoreFacts& found, const RequestDirectives& direct
     ResponsePlan plan;
     plan.forward = found.other_variants ? Forward::vary_miss : Forward::uri_miss;
     if (!found.stored) return plan;
+    plan.forward = Forward::stale;
+    if (found.unsure) return plan;
     plan.reuse = decide_reuse(directives, *found.stored, found.residence);
-    plan.forward = plan.reuse == Reuse::request ? Forward::request : Forward::stale;
+    if (plan.reuse == Reuse::request) plan.forward = Forward::request;
     if (usable(plan.reuse))
         plan.step = ResponseStep::serve;
     else if (may_serve_while_revalidating(directives, *found.stored, found.residence))

@@ -24,6 +24,7 @@ struct StoreFacts {
     bool has_fill = false;              // a request of this class fetches the target
     bool other_variants = false;        // there are responses, none for this request
     bool unshareable = false;           // hit-for-miss: requests do not wait for each other
+    bool unsure = false;                // AwaitedOrders: `stored` has to be validated
 };
 
 /// The facts of the request, and of the settings.

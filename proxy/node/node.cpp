@@ -84,7 +84,11 @@ public:
         if (config_->admin)
             admin_.emplace(control_, config_->admin->listen, *this, clients_.faults);
         invalidations_.open_journals(*config_);
-        if (cache_.store.disk()) cluster_.begin_import();
+        if (cache_.store.disk()) {
+            cluster_.begin_import();
+            if (config_->cluster)
+                cache_.cooperation.awaited_orders.begin(std::chrono::steady_clock::now());
+        }
         reloader_.watch_files();
         cluster_->start();
         ports_ = {workers_.front()->acceptor.port(), cluster_->link_port(),
@@ -262,6 +266,8 @@ private:
 
     void hand_out(std::shared_ptr<const protocol::PeerView> view) {
         if (!config_->cluster) return;
+        auto& awaited = cache_.cooperation.awaited_orders;
+        if (awaited.pending() && cluster_.is_complete()) awaited.end();
         for (auto& worker : workers_) {
             const bool probes = worker == workers_.front();  // one probe of a new peer is enough
             asio::post(worker->io,

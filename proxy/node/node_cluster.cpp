@@ -1,5 +1,6 @@
 #include "proxy/node/node_cluster.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,15 @@ bool NodeCluster::end_import(bool loading, const ControlQueue& queue) {
     importing_ = false;
     cluster_->end_import();
     return true;
+}
+
+bool NodeCluster::is_complete() const {
+    const auto links = cluster_->status();
+    return links.unanswered.empty() &&
+           std::ranges::all_of(
+               links.peers,
+               [](const auto& peer) { return peer.state == protocol::PeerState::in_sync; }) &&
+           std::ranges::all_of(links.names, [](const auto& name) { return name.answered; });
 }
 
 protocol::ClusterStatus NodeCluster::status() const {

@@ -46,6 +46,8 @@ public:
     /// and peers may get it.
     bool end_import(bool loading, const ControlQueue& queue);
 
+    /// The node is in step with each node that it should have a link to, as far as it knows them.
+    bool is_complete() const;
     /// State of the present links, and counts of all links since the node's start.
     protocol::ClusterStatus status() const;
 

@@ -123,10 +123,11 @@ NodeStatus NodeObserver::observe() {
     if (config.cluster)
         status.cluster.origins = show_origins(reports_.origins(), config.constants.peers);
     show_store(node_.cache, status);
-    const auto in_sync = show_links(node_.cluster.status(), reports_, status);
+    show_links(node_.cluster.status(), reports_, status);
     if (config.cluster)
         show_clocks(node_.cluster->received_reports(), std::chrono::system_clock::now(), status);
-    status.ready = !status.draining && (in_sync || uptime >= kReadyAlone);
+    static_assert(kReadyAlone == AwaitedOrders::kLongest);
+    status.ready = !status.draining && (node_.cluster.is_complete() || uptime >= kReadyAlone);
     return status;
 }
 

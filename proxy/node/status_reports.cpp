@@ -227,19 +227,17 @@ void show_certificates(const TlsContexts& contexts, NodeStatus& status) {
     if (const auto& interception = contexts.interception) add(interception->authority->facts);
 }
 
-bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
+void show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status) {
     status.summary = links.own;
     auto& cluster = status.cluster;
     static_cast<protocol::LinkCounters&>(cluster) = links;
     cluster.link_refusals = links.refusals;
-    auto complete = links.unanswered.empty();
     const auto reports = asked.peers();
     for (const auto& link : links.peers) {
         const auto report = reports.find(link.node);
         cluster.peers.push_back(
             status_of(link, report == reports.end() ? PeerReport() : report->second));
-        complete = complete && cluster.peers.back().in_sync();
     }
     PeerReport gone;
     gone.counts = asked.gone();
@@ -247,12 +245,9 @@ bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked
     cluster.peers_gone = links.peers_gone;
     cluster.unanswered = links.unanswered;
     cluster.unplaced = links.unplaced;
-    for (const auto& name : links.names) {
+    for (const auto& name : links.names)
         cluster.names.push_back({name.name, name.places, name.trouble,
                                  std::chrono::duration<double>(name.age).count()});
-        complete = complete && name.answered;
-    }
-    return complete;
 }
 
 }  // namespace proxy

@@ -85,9 +85,8 @@ void show_leaves(const LeafNumbers& leaves, NodeStatus& status);
 /// Fills the certificates of `status`.
 void show_certificates(const TlsContexts& contexts, NodeStatus& status);
 
-/// Fills summary and cluster of `status`. Returns true if all peers are in sync, and all DNS names
-/// of peers have an answer.
-bool show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
+/// Fills summary and cluster of `status`.
+void show_links(const protocol::ClusterStatus& links, const WorkerReports& asked,
                 NodeStatus& status);
 
 }  // namespace proxy

@@ -38,7 +38,7 @@ bool ResponseFromCache::respond_at_once() {
     const auto& response = found_.response;
     const auto is_usual = response && !transaction_.judges_age() && !found_.on_disk &&
                           !found_.other_variants && response->vary_names.empty() &&
-                          goes_out_at_once(transaction_, *response);
+                          !is_unsure(*response) && goes_out_at_once(transaction_, *response);
     if (!is_usual) return false;
     StoreFacts facts{&response->freshness, response->residence(stats_.begun)};
     facts.has_fill = found_.fill != nullptr;
@@ -90,8 +90,15 @@ StoreFacts ResponseFromCache::store_facts() const {
     if (found_.response) {
         facts.stored = &found_.response->freshness;
         facts.residence = found_.response->residence(stats_.begun);
+        facts.unsure = is_unsure(*found_.response);
     }
     return facts;
+}
+
+/// Peers may have purged it while this node was away.
+bool ResponseFromCache::is_unsure(const StoredMetadata& stored) const {
+    return service_.cache.shared.cooperation.awaited_orders.may_concern(stored.arrival.steady,
+                                                                        stats_.begun);
 }
 
 ResponsePlan ResponseFromCache::plan() {

@@ -79,6 +79,7 @@ private:
     boost::asio::awaitable<void> respond_whole(const CacheStatus& status);
     void serve_stored(const ResponsePlan& plan, std::chrono::seconds residence);
     StoreFacts store_facts() const;
+    bool is_unsure(const StoredMetadata& stored) const;
     RequestFacts request_facts() const;
     std::unique_ptr<FetchJob> make_job();
     void renew();

@@ -1,8 +1,10 @@
 // A cache that survives: nodes with a disk, ended and begun again.
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "proxy/fetch/awaited_orders.hpp"
 #include "tests/cluster/file.hpp"
 #include "tests/cluster/fixture.hpp"
 #include "tests/proxy/disk/disk_kit.hpp"
@@ -245,6 +247,29 @@ TEST_F(Disk, ContentThatAPeerInvalidatedWhileTheNodeWasDownDoesNotComeBack) {
     ASSERT_TRUE(eventually([&] { return in_sync("a") && in_sync("b"); }));
     ASSERT_TRUE(eventually([&] { return seen("a", "b").invalidations.pending == 0; }));
     EXPECT_EQ(get("b", "/one").body, "2");
+}
+
+TEST_F(Disk, IsValidatedWhileAPeerMayHaveAPurgeForIt) {
+    using Clock = std::chrono::steady_clock;
+    const auto b = with_disk(config("b", 2));  // its peer never comes
+    start(b);
+    std::atomic<bool> changed{false};
+    const auto scripted =
+        origin.set([&](Exchange& e) { e.answer(fresh(), changed ? "changed" : "first"); });
+    auto in_time = false;
+    for (int i = 0; i < 10 && !in_time; ++i) {
+        const auto target = '/' + std::to_string(i);
+        changed = false;
+        EXPECT_EQ(get("b", target).body, "first");
+        ASSERT_TRUE(eventually([&] { return is_written("b", static_cast<std::uint64_t>(i) + 1); }));
+        changed = true;
+        const auto since = Clock::now();
+        restart(b);
+        const auto at_once = get("b", target).body;
+        in_time = Clock::now() < since + AwaitedOrders::kLongest;
+        if (in_time) EXPECT_EQ(at_once, "changed");
+    }
+    if (!in_time) GTEST_SKIP() << "this machine is too slow for a start in two seconds";
 }
 
 TEST_F(Disk, LargeBodiesComeInBlocksFromTheDisk) {
