@@ -25,6 +25,7 @@ constexpr const char* kReplayFooter = R"(Formats of --trace; the first lines dec
   Combined       follow --site, or the virtual host where each line begins with it
   tab-separated  milliseconds since 1970, number of the client, method, absolute URL, status, bytes
                  (0 or - if unknown); further columns are ignored; # begins a comment
+  list of URLs   one http: URL per line; # begins a comment; to fill caches ahead, see --rate
 
 The requests of one client go to one proxy, in order, one at a time. The built-in origin (`hearsay
 origin`, --origin-listen) gives bodies of the sizes in the log. Another origin answers in its own

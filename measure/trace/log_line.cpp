@@ -70,6 +70,18 @@ std::optional<LogLine> parse_tab_separated(std::string_view line, std::string_vi
     return out;
 }
 
+/// Each URL is of a client of its own, so a replay may send all of them side by side.
+std::optional<LogLine> parse_url(std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const auto is_url = line.starts_with("http://") || line.starts_with("https://");
+    if (!is_url || line.find_first_of(" \t") != std::string_view::npos) return std::nullopt;
+    LogLine out;
+    out.client = out.url = line;
+    out.method = "GET";
+    out.status = 200;
+    return out;
+}
+
 /// 10/Oct/2000:13:55:36 -0700
 bool parse_common_time(std::string_view text, std::int64_t& out_ms) {
     constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -285,6 +297,8 @@ std::string_view to_string(LogFormat format) {
             return "common/combined";
         case LogFormat::json:
             return "JSON";
+        case LogFormat::url_list:
+            return "list of URLs";
     }
     return "?";
 }
@@ -324,6 +338,8 @@ std::optional<LogLine> LineParser::parse_bare(std::string_view line) {
             return parse_common(line);
         case LogFormat::json:
             return parse_json(line);
+        case LogFormat::url_list:
+            return parse_url(line);
     }
     return std::nullopt;
 }

@@ -8,8 +8,8 @@
 namespace measure {
 
 /// The formats of request logs. `common` stands for Common and Combined, which begin alike. `json`
-/// is hearsay's own.
-enum class LogFormat { tab_separated, squid, common, json };
+/// is hearsay's own. `url_list`: a GET for the URL of each line, in any order.
+enum class LogFormat { tab_separated, squid, common, json, url_list };
 std::string_view to_string(LogFormat);
 
 /// One request of a log. Views point into the line, or into the parser's scratch.

@@ -31,8 +31,8 @@ bool is_content(std::string_view line) {
 std::optional<LogFormat> detect(const std::vector<std::pair<std::uint64_t, std::string>>& lines) {
     std::optional<LogFormat> best;
     std::ptrdiff_t best_count = 0;
-    for (const LogFormat format :
-         {LogFormat::tab_separated, LogFormat::squid, LogFormat::common, LogFormat::json}) {
+    for (const LogFormat format : {LogFormat::tab_separated, LogFormat::squid, LogFormat::common,
+                                   LogFormat::json, LogFormat::url_list}) {
         LineParser parser(format);
         const auto count = std::count_if(lines.begin(), lines.end(), [&](const auto& line) {
             return parser.parse(line.second) || parser.why() != kNotThisFormat;
@@ -275,7 +275,7 @@ Trace load_trace(const TraceOptions& options) {
         throw std::runtime_error(
             printable(options.path) +
             ": in none of the formats known (tab-separated, Squid access.log, "
-            "Common or Combined log, hearsay's JSON)" +
+            "Common or Combined log, hearsay's JSON, a URL per line)" +
             (first.empty() ? "; it is empty"
                            : "; it begins: " + printable(first.front().second.substr(0, 120))));
     }

@@ -92,8 +92,9 @@ int fuzz_config(const std::uint8_t* data, std::size_t size) {
 }
 
 int fuzz_trace_line(const std::uint8_t* data, std::size_t size) {
-    for (const auto format : {measure::LogFormat::tab_separated, measure::LogFormat::squid,
-                              measure::LogFormat::common, measure::LogFormat::json}) {
+    for (const auto format :
+         {measure::LogFormat::tab_separated, measure::LogFormat::squid, measure::LogFormat::common,
+          measure::LogFormat::json, measure::LogFormat::url_list}) {
         check_line(format, as_text(data, size));
     }
     return 0;

@@ -47,6 +47,17 @@ TEST(TabSeparatedLog, RefusesWhatIsNotItsFormat) {
     }
 }
 
+TEST(UrlList, IsARequestPerLine) {
+    const auto line = parse(LogFormat::url_list, "http://a.test/b?c=d\r");
+    EXPECT_EQ(line.url, "http://a.test/b?c=d");
+    EXPECT_EQ(line.client, line.url) << "a replay may send others beside it";
+    EXPECT_EQ(line.method, "GET");
+    EXPECT_EQ(line.status, 200u);
+    for (const auto* other : {"", "a.test/b", "/b", "ftp://a.test/", "http://a.test/ b",
+                              "1\t1\tGET\thttp://a/\t200\t5\t-"})
+        EXPECT_FALSE(is_line(LogFormat::url_list, other)) << other;
+}
+
 TEST(Logs, RefuseTimesThatNoClockShows) {  // sums and differences of which overflow
     for (const auto* time : {"-1", "9223372036854775807", "253402300800000"}) {
         const auto line = std::string(time) + "\t1\tGET\thttp://a/\t200\t5";

@@ -75,6 +75,7 @@ TEST(Trace, TakesTheProxysOwnJsonAndNoRequestOfAPeer) {
 TEST(Trace, FindsOutTheFormatItself) {
     EXPECT_EQ(load(tab("1", "1", "http://a/")).format, LogFormat::tab_separated);
     EXPECT_EQ(load(kSquid).format, LogFormat::squid);
+    EXPECT_EQ(load("# first\nhttp://a.test/\nhttp://b.test/c\n").format, LogFormat::url_list);
     EXPECT_EQ(load(kCommon).format, LogFormat::common);
     EXPECT_EQ(load(kSquid, {}, TemporaryFile::Kind::gzip).format, LogFormat::squid);
 }
