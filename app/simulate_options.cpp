@@ -197,7 +197,7 @@ void add_proxies(CLI::App& command, SimulateCommand& simulate) {
     parsed(command, "--replacement", "NAME", base.replacement, measure::replacement_named,
            one_of(measure::kReplacements, [](measure::Replacement each) { return name(each); }),
            "Eviction order: s3_fifo (the default), by_value (cache.favour requests), sieve, "
-           "w_tiny_lfu, gdsf, lru, lru_copies, lru_keep_last");
+           "w_tiny_lfu, gdsf, lru");
     parsed(command, "--changed", "PART", simulate.changed, parse_part_above_zero,
            "a part above 0 (1%, 0.01)",
            "Announces after this part of the objects has changed (default 0.1%; 1% for the schemes "

@@ -1,11 +1,10 @@
 #include "measure/origin/origin_request.hpp"
 
-#include <algorithm>
 #include <boost/beast/http/status.hpp>
-#include <charconv>
 
 #include "base/text/number.hpp"
 #include "proxy/http/field_list.hpp"
+#include "proxy/http/range.hpp"
 #include "proxy/http/validators.hpp"
 
 namespace measure {
@@ -16,11 +15,6 @@ using boost::beast::http::verb;
 
 constexpr proxy::WallTime kFirstModified{std::chrono::sys_days{std::chrono::year{2024} / 1 / 1}};
 constexpr std::uint64_t kModifiedSpanSeconds = 300 * 86'400;
-
-bool parse_number(std::string_view text, std::uint64_t& out) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    return !text.empty() && error == std::errc{} && end == text.data() + text.size();
-}
 
 /// The wishes of a request, from its Hearsay-* fields.
 struct AnswerOptions {
@@ -45,48 +39,24 @@ std::string_view read_wishes(proxy::Fields fields, AnswerOptions& wishes) {
         if (line.id != field::unknown || line.name.size() < 13) continue;
         for (const auto& [name, value, limit] : known) {
             if (!proxy::iequals(line.name, name)) continue;
-            if (!parse_number(line.value, value) || value > limit) return name;
+            const auto wanted = base::parse_number(line.value);
+            if (!wanted || *wanted > limit) return name;
+            value = *wanted;
         }
     }
     return {};
 }
 
-struct Part {
-    std::uint64_t begin = 0, end = 0;  // half open
-};
-enum class RangeKind { whole, part, unsatisfiable };
-
-/// RFC 9110 §14.1.2, one range only. Any other value selects the whole body, as §14.2 allows.
-RangeKind parse_range(std::string_view text, std::uint64_t size, Part& part) {
-    constexpr std::string_view kUnit = "bytes=";
-    if (text.size() < kUnit.size() || !proxy::iequals(text.substr(0, kUnit.size()), kUnit)) {
-        return RangeKind::whole;
-    }
-    text = proxy::trim(text.substr(kUnit.size()));
-    const auto dash = text.find('-');
-    if (dash == std::string_view::npos) return RangeKind::whole;
-    const auto first = text.substr(0, dash), last = text.substr(dash + 1);
-    std::uint64_t from = 0, to = 0;
-    if (first.empty()) {  // the last `to` bytes
-        if (!parse_number(last, to)) return RangeKind::whole;
-        if (to == 0 || size == 0) return RangeKind::unsatisfiable;
-        part = {size - std::min(to, size), size};
-        return RangeKind::part;
-    }
-    if (!parse_number(first, from)) return RangeKind::whole;
-    if (last.empty()) {
-        to = kMaxBodyBytes;
-    } else if (!parse_number(last, to) || to < from) {
-        return RangeKind::whole;
-    }
-    if (from >= size) return RangeKind::unsatisfiable;
-    part = {from, to < size ? to + 1 : size};
-    return RangeKind::part;
-}
-
 /// RFC 9110 §13.1.5: a strong tag or an exact date.
 bool if_range_holds(const proxy::Field& condition, const proxy::Validators& validators) {
     return condition.value == validators.etag || condition.value == validators.last_modified;
+}
+
+proxy::RangeAnswer asked_part(proxy::Fields request, const proxy::Validators& validators,
+                              std::uint64_t length) {
+    const auto* condition = proxy::find(request, field::if_range);
+    if (condition && !if_range_holds(*condition, validators)) return {};
+    return proxy::evaluate(proxy::range_request(request), length);
 }
 
 void begin_head(std::string& head, unsigned status, proxy::WallTime now) {
@@ -143,15 +113,19 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
     const proxy::Validators validators{tag, modified, {}};
 
     unsigned status = 200;
-    Part part{0, wishes.bytes};
+    std::uint64_t begin = 0, end = wishes.bytes;
     if (stored && proxy::answers_not_modified(request.fields, 200, validators, now)) {
         status = 304;
     } else if (request.verb == verb::get) {
-        const auto* range = proxy::find(request.fields, field::range);
-        const auto* condition = proxy::find(request.fields, field::if_range);
-        if (range && (!condition || if_range_holds(*condition, validators))) {
-            const auto kind = parse_range(range->value, wishes.bytes, part);
-            status = kind == RangeKind::whole ? 200 : kind == RangeKind::part ? 206 : 416;
+        using Kind = proxy::RangeAnswer::Kind;
+        const auto asked = asked_part(request.fields, validators, wishes.bytes);
+        if (asked.kind == Kind::part) {
+            status = 206;
+            begin = asked.range.first;
+            end = asked.range.last + 1;
+        } else if (asked.kind == Kind::unsatisfiable) {
+            status = 416;
+            end = 0;
         }
     }
 
@@ -164,16 +138,15 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
         head += "\r\nCache-Control: no-store";
     }
     head.append("\r\nETag: ").append(tag).append("\r\nLast-Modified: ").append(modified);
-    if (status == 416) part = {0, 0};
     if (status != 304) {
         head += "\r\nContent-Type: text/plain\r\nAccept-Ranges: bytes\r\nContent-Length: ";
-        base::append_number(head, part.end - part.begin);
+        base::append_number(head, end - begin);
     }
     if (status == 206) {
         head += "\r\nContent-Range: bytes ";
-        base::append_number(head, part.begin);
+        base::append_number(head, begin);
         head += '-';
-        base::append_number(head, part.end - 1);
+        base::append_number(head, end - 1);
         head += '/';
         base::append_number(head, wishes.bytes);
     } else if (status == 416) {
@@ -185,8 +158,8 @@ void answer_origin_request(const proxy::Head& request, bool keep_alive, proxy::W
 
     answer.delay = std::chrono::milliseconds{wishes.delay_ms};
     answer.keep_alive = keep_alive;
-    answer.begin = part.begin;
-    answer.end = part.end;
+    answer.begin = begin;
+    answer.end = end;
     answer.body.reset();
     if (request.verb != verb::head && status != 304) answer.body = body;
 }

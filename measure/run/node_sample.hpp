@@ -143,7 +143,7 @@ private:
 /// Compares the books of two nodes. B's answers to A include all hits of A at B, and at most the
 /// failed ones besides: A.hits(B) <= B.served(A) <= A.hits(B) + A.failures(B). A network may hold a
 /// question back until long after A has given it up. So `failures` includes those before the
-/// measurement for which B had given nothing by then.
+/// measurement for which B had given nothing by then, and answers that were too old for A.
 struct Book {
     std::string asker, giver;
     std::uint64_t hits = 0, served = 0, failures = 0;

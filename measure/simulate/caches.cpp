@@ -16,7 +16,7 @@ Caches::Caches(const SimulationConfig& config, const Objects& objects)
       holders_(objects.size(), count_of(config)),
       used_(count_of(config)) {
     for (std::size_t i = 0; i < size() && capacity_ > 0; ++i)
-        orders_.push_back(make_eviction_order(config.replacement, objects, holders_, i));
+        orders_.push_back(make_eviction_order(config.replacement, objects));
 }
 
 bool Caches::may_hold(std::uint32_t object) const {
@@ -35,8 +35,7 @@ std::uint32_t Caches::evict(std::size_t cache) {
 void Caches::clear(std::size_t cache) {
     holders_.remove_all(cache);
     used_[cache] = 0;
-    if (capacity_ > 0)
-        orders_[cache] = make_eviction_order(config_.replacement, objects_, holders_, cache);
+    if (capacity_ > 0) orders_[cache] = make_eviction_order(config_.replacement, objects_);
 }
 
 }  // namespace measure

@@ -8,8 +8,8 @@
 
 namespace measure {
 
-std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, const Objects& objects,
-                                                   const Holders& holders, std::size_t proxy) {
+std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement,
+                                                   const Objects& objects) {
     switch (replacement) {
         case Replacement::s3_fifo:
             return std::make_unique<S3FifoOrder>(objects, proxy::Favour::bytes);
@@ -22,11 +22,9 @@ std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, cons
         case Replacement::gdsf:
             return std::make_unique<GdsfOrder>(objects);
         case Replacement::lru:
-        case Replacement::lru_copies:
-        case Replacement::lru_keep_last:
             break;
     }
-    return std::make_unique<LruOrder>(replacement, holders, proxy);
+    return std::make_unique<LruOrder>();
 }
 
 }  // namespace measure

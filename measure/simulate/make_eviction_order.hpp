@@ -3,14 +3,12 @@
 #include <memory>
 
 #include "measure/simulate/eviction_order.hpp"
-#include "measure/simulate/holders.hpp"
 #include "measure/simulate/objects.hpp"
 #include "measure/simulate/simulation_config.hpp"
 
 namespace measure {
 
-/// Makes the order of the cache of `proxy`. `objects` and `holders` must outlive it.
-std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, const Objects& objects,
-                                                   const Holders& holders, std::size_t proxy);
+/// Makes the order of one cache. `objects` must outlive it.
+std::unique_ptr<EvictionOrder> make_eviction_order(Replacement replacement, const Objects& objects);
 
 }  // namespace measure

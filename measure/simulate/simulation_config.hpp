@@ -26,14 +26,12 @@ enum class Scheme : std::uint8_t {
 
 /// The order of eviction from a full cache.
 enum class Replacement : std::uint8_t {
-    s3_fifo,        // the production code
-    by_value,       // the production code with cache.favour requests
-    sieve,          // Zhang et al. 2024
-    w_tiny_lfu,     // Einziger et al. 2017
-    gdsf,           // Cherkasova 1998
-    lru,            // the paper's
-    lru_copies,     // LRU, but among the oldest a copy that a near peer also holds goes first
-    lru_keep_last,  // LRU, but the last copy in the cluster gets a second round
+    s3_fifo,     // the production code
+    by_value,    // the production code with cache.favour requests
+    sieve,       // Zhang et al. 2024
+    w_tiny_lfu,  // Einziger et al. 2017
+    gdsf,        // Cherkasova 1998
+    lru,         // the paper's
 };
 
 /// The network between proxies. The seed determines all of it.

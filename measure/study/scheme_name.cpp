@@ -58,10 +58,6 @@ std::string_view name(Replacement replacement) {
             return "gdsf";
         case Replacement::lru:
             return "lru";
-        case Replacement::lru_copies:
-            return "lru_copies";
-        case Replacement::lru_keep_last:
-            return "lru_keep_last";
     }
     return "";
 }

@@ -13,10 +13,9 @@ inline constexpr std::array kSchemes{
     Scheme::none,         Scheme::icp,         Scheme::squid_digest, Scheme::exact_directory,
     Scheme::server_names, Scheme::paper_bloom, Scheme::summary,      Scheme::consistent_hashing,
     Scheme::single_cache};
-inline constexpr std::array kReplacements{Replacement::s3_fifo,    Replacement::by_value,
-                                          Replacement::sieve,      Replacement::w_tiny_lfu,
-                                          Replacement::gdsf,       Replacement::lru,
-                                          Replacement::lru_copies, Replacement::lru_keep_last};
+inline constexpr std::array kReplacements{Replacement::s3_fifo, Replacement::by_value,
+                                          Replacement::sieve,   Replacement::w_tiny_lfu,
+                                          Replacement::gdsf,    Replacement::lru};
 
 /// The name in the command line and in JSON: "icp", "paper_bloom".
 std::string_view name(Scheme scheme);

@@ -19,9 +19,6 @@ void check(const TiersConfig& config) {
     if (config.memory_bytes == 0) throw std::invalid_argument("there must be some memory");
     if (!(config.warm_up >= 0 && config.warm_up < 1))
         throw std::invalid_argument("the warm-up must be a part of the requests, below 1");
-    if (config.replacement == Replacement::lru_copies ||
-        config.replacement == Replacement::lru_keep_last)
-        throw std::invalid_argument("one proxy alone has no copies elsewhere");
 }
 
 SimulationConfig memory_of(const TiersConfig& config) {
@@ -44,8 +41,7 @@ public:
           objects_(trace,
                    {config.unknown_bytes, config.unit_objects, summary::kDefaultKind, config.seed}),
           record_bytes_(measure::record_bytes(objects_, config.unit_objects)),
-          memory_(memory_config_, objects_),
-          nobody_(objects_.size(), 1) {
+          memory_(memory_config_, objects_) {
         if (config.disk_bytes > 0) disk_ = make_disk();
     }
 
@@ -81,7 +77,7 @@ private:
         }
         const auto order = config_.disk == DiskOrder::lru ? Replacement::lru : Replacement::gdsf;
         return std::make_unique<OrderedDisk>(config_.disk_bytes, record_bytes_,
-                                             make_eviction_order(order, objects_, nobody_, 0));
+                                             make_eviction_order(order, objects_));
     }
 
     void serve(const LoggedRequest& request) {
@@ -135,7 +131,6 @@ private:
     const Objects objects_;
     const std::vector<std::uint64_t> record_bytes_;
     Caches memory_;
-    const Holders nobody_;  // objects of other proxies
     std::unique_ptr<SimulatedDisk> disk_;
     proxy::AdmissionFilter second_request_{kLeastWindow};
     TierCounts counts_;

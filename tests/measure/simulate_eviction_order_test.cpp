@@ -13,22 +13,18 @@ namespace simulate_eviction_order_test {
 
 using namespace test;
 
-constexpr std::size_t kMe = 1, kOther = 0;
-
 /// Objects 0 to 999, of one byte each, in the order of one proxy.
 struct EvictionOrders : testing::Test {
     EvictionOrders() {
         for (unsigned i = 0; i < 1000; ++i) trace.add_url("http://h/" + std::to_string(i), 1000);
         objects.emplace(trace, Objects::Options{1000, true, summary::kDefaultKind, 1});
-        holders.emplace(objects->size(), 2);
     }
     std::unique_ptr<EvictionOrder> make(Replacement replacement) {
-        return make_eviction_order(replacement, *objects, *holders, kMe);
+        return make_eviction_order(replacement, *objects);
     }
 
     Trace trace;
     std::optional<Objects> objects;
-    std::optional<Holders> holders;
 };
 
 TEST_F(EvictionOrders, LruIsAsAListThatIsSearched) {
@@ -50,35 +46,6 @@ TEST_F(EvictionOrders, LruIsAsAListThatIsSearched) {
         }
         list.push_front(object);
     }
-}
-
-TEST_F(EvictionOrders, AnObjectThatOthersHoldGoesFirstOfTheOldest) {
-    const auto order = make(Replacement::lru_copies);
-    for (std::uint32_t object = 0; object < 100; ++object) order->insert(object);
-    holders->add(3, kOther);
-    holders->add(90, kOther);  // not among the oldest
-    EXPECT_EQ(order->pop(), 3u);
-    EXPECT_EQ(order->pop(), 0u);
-    order->touch(1);
-    EXPECT_EQ(order->pop(), 2u);
-}
-
-TEST_F(EvictionOrders, TheLastCopyGetsASecondRoundAndNoThird) {
-    const auto order = make(Replacement::lru_keep_last);
-    for (const auto object : {0u, 1u, 2u}) order->insert(object);
-    holders->add(2, kOther);
-    EXPECT_EQ(order->pop(), 2u);
-    EXPECT_EQ(order->pop(), 0u);  // both have had theirs
-    EXPECT_EQ(order->pop(), 1u);
-}
-
-TEST_F(EvictionOrders, AUseGivesTheLastCopyItsRoundBack) {
-    const auto order = make(Replacement::lru_keep_last);
-    for (const auto object : {0u, 1u, 2u}) order->insert(object);
-    EXPECT_EQ(order->pop(), 0u);  // all have had theirs
-    order->touch(1);
-    order->insert(3);
-    EXPECT_EQ(order->pop(), 2u);
 }
 
 TEST_F(EvictionOrders, S3FifoLetsAScanPassWhatIsUsed) {
@@ -171,8 +138,7 @@ TEST(GdsfOrder, TakesWhatIsLargeAndSeldomUsed) {
     ASSERT_LT(overhead, 1000u);
     const auto objects = made({1000 - overhead, 2000 - overhead, 4000 - overhead, 4000 - overhead});
     ASSERT_EQ(objects.charged(2), 4000u);
-    const Holders nobody(objects.size(), 1);
-    const auto order = make_eviction_order(Replacement::gdsf, objects, nobody, 0);
+    const auto order = make_eviction_order(Replacement::gdsf, objects);
     for (const auto object : {0u, 1u, 2u}) order->insert(object);  // 1/1000, 1/2000, 1/4000
     for (int i = 0; i < 3; ++i) order->touch(2);                   // 4/4000
     EXPECT_EQ(order->pop(), 1u);                                   // from here on + 0.0005

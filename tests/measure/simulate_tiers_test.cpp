@@ -129,9 +129,6 @@ TEST(SimulateTiers, RefusesWhatMakesNoSense) {
     auto config = tiers(1, 1, proxy::DiskAdmission::always);
     config.warm_up = 1;
     EXPECT_THROW(simulate_tiers(trace, config), std::invalid_argument);
-    config.warm_up = 0;
-    config.replacement = Replacement::lru_copies;
-    EXPECT_THROW(simulate_tiers(trace, config), std::invalid_argument);
 }
 
 }  // namespace simulate_tiers_test
