@@ -9,6 +9,8 @@ namespace proxy {
 
 namespace {
 
+constexpr std::chrono::seconds kShortestGuess{1};
+
 using http_field = boost::beast::http::field;
 using std::chrono::seconds;
 
@@ -57,6 +59,9 @@ void set_lifetime(Freshness& out, const ResponseDirectives& directives, unsigned
     const std::chrono::duration<double> part = (date - *modified.value) * rules.heuristic_fraction;
     const std::chrono::duration<double> most = rules.heuristic_maximum;
     out.lifetime = saturate(std::chrono::duration_cast<seconds>(std::min(part, most)));
+    // A file that was published a moment ago is fetched once for all who wait for it.
+    if (part.count() > 0 && part < kShortestGuess && most >= kShortestGuess)
+        out.lifetime = kShortestGuess;
 }
 
 /// Statuses of content and of permanent redirects. A rule that prolongs lifetimes, or calls

@@ -57,7 +57,7 @@ bool may_serve_stale(const RequestDirectives& request, const Freshness& stored, 
 }
 
 bool may_answer_followers(const RequestDirectives& request, const Freshness& fetched) {
-    return request.plain() && fetched.is_explicit() && fetched.serves_others();
+    return request.plain() && fetched.serves_others();
 }
 
 bool may_serve_while_revalidating(const RequestDirectives& request, const Freshness& stored,

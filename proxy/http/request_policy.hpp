@@ -51,9 +51,9 @@ bool may_serve_stale(const RequestDirectives& request, const Freshness& stored,
                      const CacheRules& rules);
 
 /// Whether a response that is stale on arrival, because the fetch took longer than its lifetime,
-/// may answer the followers of the fetch (RFC 9111 §4, collapsed requests). The origin has to have
-/// given an explicit lifetime, and the follower's request has to be plain(). A response that needs
-/// a validation before each use answers its own request alone (§5.2.2.4).
+/// may answer the followers of the fetch (RFC 9111 §4, collapsed requests). The response has to
+/// have a lifetime, given or guessed, and the follower's request has to be plain(). A response that
+/// needs a validation before each use answers its own request alone (§5.2.2.4).
 bool may_answer_followers(const RequestDirectives& request, const Freshness& fetched);
 
 /// Whether a stale response may be served at once while a fetch refreshes it (RFC 5861 §3). A

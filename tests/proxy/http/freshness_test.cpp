@@ -100,10 +100,19 @@ TEST(Lifetime, Saturates) {  // RFC 9111 §1.2.2, behaviour 23
 
 TEST(HeuristicLifetime, IsATenthOfTheTimeSinceModification) {  // RFC 9111 §4.2.2
     EXPECT_EQ(lifetime(date("Last-Modified", -1000s)), 100s);
-    EXPECT_EQ(lifetime(date("Last-Modified", -9s)), 0s);
     EXPECT_EQ(lifetime(date("Last-Modified", 1000s)), 0s);
     EXPECT_EQ(lifetime(""), 0s);
     EXPECT_EQ(lifetime("Last-Modified: once"), 0s);
+}
+
+TEST(HeuristicLifetime, IsASecondForAFileThatIsNew) {
+    EXPECT_EQ(lifetime(date("Last-Modified", -1s)), 1s);
+    EXPECT_EQ(lifetime(date("Last-Modified", -9s)), 1s);
+    EXPECT_EQ(lifetime(date("Last-Modified", -25s)), 2s);
+    EXPECT_EQ(lifetime(date("Last-Modified", 0s)), 0s);
+    EXPECT_EQ(lifetime(date("Last-Modified", 5s)), 0s);
+    const Head head((date("Date", 0s) + date("Last-Modified", -5s)).c_str());
+    EXPECT_EQ(freshness_of(200, head, kNow, kNow, {.heuristic_maximum = 0s}).lifetime, 0s);
 }
 
 TEST(HeuristicLifetime, HasAnUpperBound) {
