@@ -162,4 +162,15 @@ void append_variant(std::string& out, std::string_view names, Fields request) {
     while (const auto name = list.next()) append_value(out, *name, request);
 }
 
+std::string_view value_in_variant(std::string_view variant, std::string_view names,
+                                  std::string_view wanted) {
+    ListMembers list(names);
+    while (const auto name = list.next()) {
+        const auto value = variant.substr(0, variant.find(kEndOfValue));
+        if (*name == wanted) return value == std::string_view(&kAbsentValue, 1) ? "" : value;
+        variant.remove_prefix(std::min(value.size() + 1, variant.size()));
+    }
+    return {};
+}
+
 }  // namespace proxy

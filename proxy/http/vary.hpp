@@ -49,5 +49,9 @@ void add_name(std::string& names, std::string_view name);
 /// Versions that sorted languages wrote a comma for kThen. So their texts on a disk match requests
 /// with one language only.
 void append_variant(std::string& out, std::string_view names, Fields request);
+/// What append_variant() wrote for the field `wanted`, one of `names`; empty if that was absent, or
+/// is none of them.
+std::string_view value_in_variant(std::string_view variant, std::string_view names,
+                                  std::string_view wanted);
 
 }  // namespace proxy

@@ -42,6 +42,17 @@ TEST(BodyVersion, IsOneForAllThatNegotiateAndAnotherForEachClient) {
     EXPECT_NE(form(one), form(stored()));
 }
 
+TEST(BodyVersion, IsAnotherForEachLanguageThatItDoesNotName) {
+    auto one = stored(), other = stored();
+    one.vary_names = other.vary_names = "accept-encoding,accept-language";
+    one.variant = "gzip\nde\n";
+    other.variant = "br\nde\n";
+    EXPECT_EQ(form(one), form(other));
+    other.variant = "gzip\nfr\n";
+    EXPECT_NE(form(one), form(other));
+    EXPECT_FALSE(version_of(one, 100, test::hasher()).by_client);
+}
+
 TEST(BodyVersion, IsAnotherForEachServerOfAGroup) {
     auto one = stored(), other = stored();
     one.server = 7;
