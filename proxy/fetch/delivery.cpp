@@ -77,12 +77,29 @@ StoreCandidate Delivery::block_candidate(const ReceivedHead& from) const {
     std::ranges::sort(block->tags, precedes);
     const auto again = std::ranges::unique(block->tags);
     block->tags.erase(again.begin(), again.end());
-    const auto rules = job_.wanted.request->policy().rules();
-    const auto said = response_directives(from.head.fields, rules);
-    const auto verdict = part_verdict(job_.wanted.request->fields, job_.wanted.directives, said,
-                                      rules, vary_names(from.head.fields));
+    const auto verdict = verdict_of_part(from.head);
     const auto too_many = block->tags.size() > kMaxTags + 1 && verdict == StorageVerdict::store;
+    const auto said = response_directives(from.head.fields, job_.wanted.request->policy().rules());
     return {std::move(block), too_many ? StorageVerdict::too_many_tags : verdict, said.withheld()};
+}
+
+/// The head of a block, or of the rest of a body, has a say in who gets it.
+StorageVerdict Delivery::verdict_of_part(const Head& head) const {
+    const auto& request = *job_.wanted.request;
+    const auto rules = request.policy().rules();
+    const auto said = response_directives(head.fields, rules);
+    const auto vary = request.policy().ignores_vary() ? std::string() : vary_names(head.fields);
+    const auto& block = job_.wanted.block;
+    const auto by_client =
+        block ? block->version.by_client : varies_by_client(job_.result.fill->coming()->vary_names);
+    if (varies_by_client(vary) && !by_client) return StorageVerdict::vary_any;
+    return part_verdict(request.fields, job_.wanted.directives, said, rules, vary);
+}
+
+/// The bytes before it may go to clients that may not get these.
+bool Delivery::is_for_fewer(const Head& rest) const {
+    return job_.result.fill->state().incoming.verdict == StorageVerdict::store &&
+           verdict_of_part(rest) != StorageVerdict::store;
 }
 
 bool Delivery::charge(StoredResponse& response) {
@@ -362,17 +379,18 @@ asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
         co_return error;
     }
     auto& exchange = rest.exchange();
+    if (is_for_fewer(exchange.head())) co_return FetchError::part_refused;
     job_.result.fill->goes_on_at_origin();
     FillWriter::Watch watch;
     watch.silence_at_most = silence_at_most(Fill::From::origin, config());
     watch.leave_out = rest.comes_twice();
     const auto behind = rest.behind();
+    if (rest.asks_on() && !behind) job_.progress.flow.reset();
     auto came = FetchError::none;
-    if (behind) {
+    if (rest.goes_on()) {
         watch.slice = rest.whole() - job_.result.fill->received();
         came = co_await writer_.receive_slice(exchange, watch);
     } else {
-        if (rest.asks_on()) job_.progress.flow.reset();  // it brings none of the other blocks
         came = co_await writer_.receive(exchange, watch);
     }
     note_rate(origin);
@@ -383,7 +401,7 @@ asio::awaitable<FetchError> Delivery::take_rest(ResumeRequest& rest) {
     const auto size = judge_size(job_.result.fill->received(), rest.whole());
     if (behind)
         behind_ = Behind{rest.release(), *behind};
-    else if (size == FetchError::none)
+    else if (size == FetchError::none && !rest.goes_on())
         exchange.finish();
     co_return size;
 }

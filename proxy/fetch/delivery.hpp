@@ -95,6 +95,8 @@ private:
     void begin(const ReceivedHead& from, StoreCandidate made, Sender sender,
                const std::optional<std::uint64_t>& length);
     StoreCandidate block_candidate(const ReceivedHead& from) const;
+    StorageVerdict verdict_of_part(const Head& head) const;
+    bool is_for_fewer(const Head& rest) const;
     OriginVersion version_at_origin(const ReceivedHead& from, Fill::From sent_by) const;
     boost::asio::awaitable<FetchError> resume(const OriginVersion& version, FetchError broke_off,
                                               ResumeRequest& first);

@@ -51,6 +51,7 @@ asio::awaitable<FetchError> FillWriter::receive(Exchange& exchange, Watch& watch
 
 asio::awaitable<FetchError> FillWriter::receive_slice(Exchange& exchange, const Watch& watch) {
     took_ = {};
+    auto leave_out = watch.leave_out;
     auto missing = *watch.slice;
     while (missing > 0) {
         if (!fill_.wanted()) co_return FetchError::abandoned;
@@ -63,6 +64,13 @@ asio::awaitable<FetchError> FillWriter::receive_slice(Exchange& exchange, const 
             continue;
         }
         const auto piece = exchange.pieces().front();
+        if (leave_out > 0) {
+            const auto known = std::min<std::uint64_t>(piece.size(), leave_out);
+            exchange.take(known);
+            leave_out -= known;
+            took_.bytes += known;
+            continue;
+        }
         const auto n = std::min<std::uint64_t>(piece.size(), missing);
         auto rest = missing;
         const auto stopped = co_await append(piece.substr(0, n), rest);

@@ -40,7 +40,7 @@ public:
     };
     /// Receives the rest of the body of `exchange`. `abandoned`: the readers have left.
     boost::asio::awaitable<FetchError> receive(Exchange& exchange, Watch& watch);
-    /// Receives a slice of it, `watch.slice` bytes long.
+    /// Receives a slice of it, `watch.slice` bytes long, behind `watch.leave_out`.
     boost::asio::awaitable<FetchError> receive_slice(Exchange& exchange, const Watch& watch);
     /// The bytes that the last call took. If its readers made the sender wait, the later bytes say
     /// nothing about the sender's rate.

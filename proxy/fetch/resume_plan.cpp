@@ -38,13 +38,16 @@ BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
 
 namespace {
 
-/// An origin that ignores ranges gives all of the body. A block is no use of that.
+/// An origin that ignores ranges gives all of the body.
 std::optional<Continuation> whole_of(const BodyRemainder& rest, const Head& head) {
     const auto* length = find(head.fields, field::content_length);
-    if (!length || !rest.length || rest.last) return std::nullopt;
+    if (!length || !rest.length) return std::nullopt;
     if (validators_of(head.fields).etag != rest.etag) return std::nullopt;
     if (length->value != std::to_string(*rest.length)) return std::nullopt;
-    return Continuation{*rest.length, 0};
+    const auto end = rest.last ? *rest.last + 1 : *rest.length;
+    Continuation brings{end - rest.begins, 0, end < *rest.length};
+    if (brings.goes_on && rest.up_to) brings.behind = ByteRange{end, *rest.length - 1};
+    return brings;
 }
 
 }  // namespace
@@ -60,7 +63,7 @@ std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& 
     const auto goes_on = last > wanted.last && last <= rest.up_to.value_or(0);
     if (given->range->first != wanted.first || (last != wanted.last && !goes_on))
         return std::nullopt;
-    Continuation brings{wanted.last + 1 - rest.begins, rest.first - rest.begins};
+    Continuation brings{wanted.last + 1 - rest.begins, rest.first, goes_on};
     if (goes_on) brings.behind = ByteRange{wanted.last + 1, last};
     return brings;
 }

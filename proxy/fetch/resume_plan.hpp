@@ -53,9 +53,10 @@ BodyRemainder rest_of(std::string_view etag, std::uint64_t came,
 /// What a response brings of the rest. It is a 206 with the rest exactly, a 206 with more of what
 /// was asked for, or a 200 with the whole of the same version, whose first bytes came before.
 struct Continuation {
-    std::uint64_t end = 0;                 // bytes of the body at its end, earlier ones included
-    std::uint64_t first = 0;               // the position of its first byte, counted like `end`
-    std::optional<ByteRange> behind = {};  // what it brings of the whole body behind `end`
+    std::uint64_t end = 0;    // bytes that have come of the body or block at its end
+    std::uint64_t first = 0;  // position of the response's first byte in the whole body
+    bool goes_on = false;     // it has more, behind `end`
+    std::optional<ByteRange> behind = {};  // that part of the whole body, if that is of use
 };
 /// None for any other response.
 std::optional<Continuation> goes_on_with(const BodyRemainder& rest, const Head& head);

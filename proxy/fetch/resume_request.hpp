@@ -39,9 +39,13 @@ public:
     /// `none`: the origin gives the rest. Its first comes_twice() bytes are there already.
     boost::asio::awaitable<FetchError> ask();
     Exchange& exchange() { return origin_->response(); }
-    std::uint64_t comes_twice() const { return job_.result.fill->received() - rest_given_->first; }
-    /// The length of the body once the rest has come.
+    std::uint64_t comes_twice() const {
+        return rest_.begins + job_.result.fill->received() - rest_given_->first;
+    }
+    /// The length of the body, or of the block, once the rest has come.
     std::uint64_t whole() const { return rest_given_->end; }
+    /// The response has more than that.
+    bool goes_on() const { return rest_given_->goes_on; }
     /// Of the origin's response; null: there was none.
     const Head* head() const;
     unsigned status() const { return head() ? head()->status : 0; }

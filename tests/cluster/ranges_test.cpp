@@ -637,6 +637,44 @@ TEST_F(LargeBodies, SurviveABlockThatIsCutOnce) {  // RFC 9110 §13.1.5, §14.4
     EXPECT_EQ(asked().size(), 3u) << "all of it is stored";
 }
 
+TEST_F(LargeBodies, SurviveACutOfAnOriginThatIgnoresRanges) {  // RFC 9110 §14.2
+    const File file{bytes(20'000)};
+    const auto head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n" + fresh() +
+                      "Content-Length: 20000\r\n\r\n";
+    std::atomic<int> asked_for{0};
+    const auto scripted = origin.set([&](Exchange& e) {
+        e.keep = false;
+        e.send(head + (asked_for++ > 0 ? file.content : file.content.substr(0, 9192)));
+    });
+    start(settings("a"));
+    const auto answer = get("a", "/file");
+    EXPECT_TRUE(answer.complete);
+    EXPECT_EQ(answer.body, file.content);
+    EXPECT_LE(asked().size(), 3u);
+}
+
+TEST_F(LargeBodies, ShareNoRestThatIsForFewerClients) {
+    const File file{bytes(20'000)};
+    for (const auto* field : {"Cache-Control: private\r\n", "Cache-Control: no-store\r\n",
+                              "Cache-Control: max-age=1000\r\nVary: Cookie\r\n"}) {
+        const File of_alice{bytes(20'000, 5), "\"v1\"", field};
+        std::atomic<bool> begun{false};
+        const auto scripted = origin.set([&](Exchange& e) {
+            if (begun.exchange(true)) return of_alice.answer(e);
+            e.keep = false;
+            e.send("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nAccept-Ranges: bytes\r\n" + fresh() +
+                   "Content-Length: 20000\r\n\r\n" + file.content.substr(0, 9192));
+        });
+        start(settings("a"));
+        const auto cut = get("a", "/file", "Cookie: alice\r\n").body;
+        EXPECT_TRUE(file.content.starts_with(cut.substr(0, 9192))) << field;
+        const auto requests = origin.requests();
+        EXPECT_EQ(part("9192-9200", "Cookie: bob\r\n").status, 206u) << field;
+        EXPECT_GT(origin.requests(), requests) << field << "the store has nothing of alice";
+        kill("a");
+    }
+}
+
 TEST_F(LargeBodies, AreCutWhereTheRestIsOfAnotherVersion) {  // never two versions in one
     File file{bytes(20'000)};
     std::mutex mutex;

@@ -133,7 +133,17 @@ TEST_F(RestTest, MayComeBehindTheBytesThatHaveComeAlready) {  // RFC 9110 §14.2
     EXPECT_FALSE(whole(rest, "1000", "\"2\""));
     EXPECT_FALSE(whole(rest, "999", "\"1\""));
     EXPECT_FALSE(whole(rest_of("\"1\"", 400, std::nullopt, std::nullopt), "1000", "\"1\""));
-    EXPECT_FALSE(whole(rest_of("\"1\"", 40, ByteRange{100, 199}, 1000), "1000", "\"1\""));
+    EXPECT_FALSE(given->goes_on);
+    auto block = rest_of("\"1\"", 40, ByteRange{100, 199}, 1000);
+    const auto around = whole(block, "1000", "\"1\"");
+    ASSERT_TRUE(around);
+    EXPECT_EQ(around->first, 0u);
+    EXPECT_EQ(around->end, 100u);
+    EXPECT_TRUE(around->goes_on);
+    EXPECT_FALSE(around->behind);
+    block.up_to = 499;
+    EXPECT_EQ(whole(block, "1000", "\"1\"")->behind, (ByteRange{200, 999}));
+    EXPECT_FALSE(whole(rest_of("\"1\"", 40, ByteRange{900, 999}, 1000), "1000", "\"1\"")->goes_on);
 }
 
 TEST_F(RestTest, ThatIsRefusedMayComeLater) {  // RFC 9110 §15.5.9, §15.6, RFC 6585 §4
