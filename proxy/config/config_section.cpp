@@ -85,6 +85,17 @@ std::vector<std::string> settings_elsewhere(std::span<const std::string> setting
     return found;
 }
 
+/// The list of such values within a member of a list: `$.rules[].match.hosts` for `host` in a rule.
+std::string list_inside(std::span<const std::string> settings, std::string_view key,
+                        std::string_view path) {
+    if (!path.ends_with(']')) return {};
+    const auto begin = without_numbers(path) + ".", end = "." + std::string(key) + "s";
+    const auto found = std::ranges::find_if(settings, [&](const std::string& setting) {
+        return setting.starts_with(begin) && setting.ends_with(end);
+    });
+    return found == settings.end() ? std::string() : *found;
+}
+
 /// The keys that were probably meant by an unknown one in the section `path`, whose keys are
 /// `known`. The one other place of the key comes before a similar key, and a similar key before
 /// several places and members of lists.
@@ -94,6 +105,7 @@ std::vector<std::string> meant_by(const std::string& key, std::span<const std::s
     if (elsewhere.size() == 1 && elsewhere.front().find("[]") == std::string::npos)
         return elsewhere;
     if (const auto near = nearest_name(key, known); !near.empty()) return {std::string(near)};
+    if (auto list = list_inside(settings, key, path); !list.empty()) return {std::move(list)};
     if (!elsewhere.empty()) return elsewhere;
     const auto ours = own_word(key);
     if (ours.empty()) return {};

@@ -68,6 +68,8 @@ FolderFault unusable(const path& place, const std::optional<std::uint64_t>& secr
             return unusable_for(DiskError::other_secret, place.string());
         return {};
     }
+    if (::lstat(place.c_str(), &found) == 0 && S_ISLNK(found.st_mode))
+        return {place.string() + " is a link to nothing; make the directory that it names"};
     if (errno != ENOENT) return unusable_for(last_error(), "cannot look at " + place.string());
     const auto parent = place.parent_path();
     if (::stat(parent.c_str(), &found) != 0 || !S_ISDIR(found.st_mode))

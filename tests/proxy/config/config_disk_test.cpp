@@ -186,6 +186,8 @@ TEST(ConfigDisk, RefusesPlacesWhereNoCacheCanBe) {
                             "/file is no directory; name one, or what is not there yet"));
     EXPECT_THAT(faults({"/file/new"}),
                 ElementsAre(HasSubstr("$.cache.disk.path: cannot look at ")));
+    std::filesystem::create_symlink(at + "/gone", at + "/dangling");
+    EXPECT_THAT(faults({"/dangling"}), ElementsAre(HasSubstr("/dangling is a link to nothing")));
     std::filesystem::create_directories(at + "/home/lost+found");
     std::filesystem::create_directories(at + "/home/.snapshot/hourly.0");
     EXPECT_THAT(faults({"/home"}), IsEmpty());

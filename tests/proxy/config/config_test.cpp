@@ -289,6 +289,8 @@ TEST(Config, NamesThePlacesOfAKeyThatStandsElsewhere) {
 TEST(Config, NamesASimilarKeyBeforeAMemberOfAnotherList) {
     EXPECT_THAT(errors(file(R"(, "rules": [{"name": "a", "match": {"host": ["b"]}}])")),
                 Contains("$.rules[0].match.host: unknown key; did you mean \"hosts\"?"));
+    EXPECT_THAT(errors(file(R"(, "rules": [{"name": "a", "host": "b"}])")),
+                Contains("$.rules[0].host: unknown key; did you mean \"$.rules[].match.hosts\"?"));
 }
 
 TEST(Config, KnowsWordsOfOtherPrograms) {
