@@ -247,7 +247,8 @@ int reload_command(const NodeChoice& choice, bool json) {
 }
 
 Command add_drain(CLI::App& app) {
-    return add_order(app, "drain", "Makes a running node finish its requests and end",
+    return add_order(app, "drain",
+                     "Makes a running node finish its requests, within timeouts.drain, and end",
                      drain_command);
 }
 
@@ -255,7 +256,8 @@ int drain_command(const NodeChoice& choice) {
     const auto posted = post(choice, "/api/v1/drain", {}, kAdminTimeout,
                              [](unsigned status) { return status == 202; });
     if (posted.code == kOk)
-        fmt::print("http://{} drains, and ends after its last request\n", posted.where);
+        fmt::print("http://{} drains: it ends after its last request, or after timeouts.drain\n",
+                   posted.where);
     return posted.code;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <algorithm>
 
 #include <cstdio>
 #include <optional>
@@ -23,20 +24,24 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Returns the admin ports of all choices, or nothing and the reason in `why`. Throws
+/// Returns the admin ports of all choices, each once, or nothing and the reason in `why`. Throws
 /// std::invalid_argument for a malformed address.
 std::vector<AdminPort> admins_of(const std::vector<NodeChoice>& choices, std::string& why) {
     std::vector<AdminPort> admins;
+    const auto add = [&](AdminPort port) {
+        const auto is_same = [&](const AdminPort& other) { return other.at == port.at; };
+        if (std::ranges::none_of(admins, is_same)) admins.push_back(std::move(port));
+    };
     measure::NodeAddresses addresses;
     for (const auto& choice : choices) {
         if (!choice.url.empty()) {
             for (auto& at : addresses.expand({choice.url}, proxy::kAdminPort))
-                admins.push_back({std::move(at), measure::admin_token()});
+                add({std::move(at), measure::admin_token()});
             continue;
         }
         const auto admin = admin_of(choice, why);
         if (!admin) return {};
-        admins.push_back(*admin);
+        add(*admin);
     }
     return admins;
 }

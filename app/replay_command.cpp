@@ -39,7 +39,7 @@ Exit codes: 0; 1 if it was stopped, a body was wrong or every request failed; 2 
 
 /// Advice for a replay whose answers were wrong.
 std::string hint(const measure::Report& report, const ReplayCommand& command) {
-    std::uint64_t wrong = 0, bad = 0, refused = 0, answered = 0;
+    std::uint64_t wrong = 0, bad = 0, refused = 0, unreached = 0, answered = 0;
     for (const auto& row : report.rows) {
         const auto count = [&](measure::RequestFailure failure) {
             return row.seen.failures[static_cast<std::size_t>(failure)];
@@ -47,8 +47,11 @@ std::string hint(const measure::Report& report, const ReplayCommand& command) {
         wrong += count(measure::RequestFailure::wrong_body);
         bad += count(measure::RequestFailure::bad_status);
         refused += count(measure::RequestFailure::refused);
+        unreached += count(measure::RequestFailure::connect);
         answered += row.seen.answered();
     }
+    if (unreached > answered)
+        return "the proxies take no connection: is --proxy their address, and do they run?";
     if (refused > answered)
         return "the proxies refuse most requests: their configuration must let this machine, and "
                "these URLs, through (clients, forward, origins)";

@@ -263,7 +263,12 @@ Report measure(const Trace& trace, const MeasureOptions& options, Progress& prog
         row.name = options.replay.proxies[i].text();
         row.seen = result.proxies[i];
         row.ideal = report.ideal.proxies[i];
-        if (options.admins.empty() || !watch.tracks()[i].sampled()) continue;
+        if (options.admins.empty()) continue;
+        if (!watch.tracks()[i].sampled()) {
+            report.warnings.push_back("the admin port " + options.admins[i].text() +
+                                      " gave no status: " + silent[i]);
+            continue;
+        }
         row.counted = watch.tracks()[i].counted();
         row.restarts = watch.tracks()[i].restarts();
         row.silent_at_end = !silent[i].empty();

@@ -133,7 +133,7 @@ TEST(Drain, EndsTheNode) {
     const auto node = run_by(configuration("a", 5));
     const auto ended = captured([] { return drain_command(at(5)); });
     EXPECT_EQ(ended.code, kOk) << ended.error;
-    EXPECT_THAT(ended.out, HasSubstr("drains, and ends after"));
+    EXPECT_THAT(ended.out, HasSubstr("drains: it ends after"));
     node->join();
 }
 
